@@ -38,7 +38,7 @@ sys.exit(7)
     assert first == "theirs"
     assert "  Traced steps  3 · ProfilerStep#12 to #14" in "\n".join(report)
     assert said(done) == [
-        "the run is in runs/a; `stepscope report runs/a` shows this again",
+        "the run is in runs/a; `stepscope report runs/a` shows all of it",
         "the program ended with status 7",
     ]
     facts = rank_facts(tmp_path / "runs" / "a")

@@ -268,7 +268,7 @@ with stepscope.profile("its-own", trace=False) as prof:
     done = runner.run("--out", "run", "--", runner.python, "train.py")
     assert done.returncode == 0, done.stderr
     assert said(done) == [
-        "the run is in its-own; `stepscope report its-own` shows this again",
+        "the run is in its-own; `stepscope report its-own` shows all of it",
     ]
     assert done.stderr.decode().startswith("its-own\n")
     assert rank_facts(tmp_path / "its-own")["program"]["status"] == 0

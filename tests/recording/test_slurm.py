@@ -64,7 +64,7 @@ def test_behind_srun(job: Job, tmp_path: Path) -> None:
     (run,) = (tmp_path / "runs").iterdir()
     assert run.name.isdigit()
     assert err.count("the run is in") == 1
-    assert f"`stepscope report runs/{run.name}` shows this again" in err
+    assert f"`stepscope report runs/{run.name}` shows all of it" in err
     for rank in (0, 1):
         facts = rank_facts(run, rank)
         assert (facts["rank_from"], facts["steps"]) == ("SLURM_PROCID", 10)

@@ -30,7 +30,9 @@ constexpr std::array kAdviseOptions = std::to_array<Option>({
     {.name = "json", .help = "print JSON (schema stepscope.advice/1)"},
     {.name = "md", .help = "print Markdown instead of text"},
     {.name = "sarif", .help = "print SARIF 2.1.0, which code-review tools read"},
-    {.name = "all", .help = "say of every rule that could not judge why, and how to record for it"},
+    {.name = "all",
+     .help = "also how each finding was measured, where to look, how sure it is and how to check a "
+             "change; and why rules could not judge"},
     kThresholdsOption,
     {.name = "device-memory",
      .value = "SIZE",
@@ -95,7 +97,7 @@ std::string recording_of(const Arguments& arguments) {
 std::string written_advise(const Arguments& arguments, const advice::Advice& advice,
                            const report::Look& look) {
   const report::AdviceLength length =
-      arguments.has("all") ? report::AdviceLength::kWithReasons : report::AdviceLength::kAll;
+      arguments.has("all") ? report::AdviceLength::kEverything : report::AdviceLength::kAll;
   if (arguments.has("json")) return report::advice_json(advice);
   if (arguments.has("md")) return report::advice_md(advice, length);
   if (arguments.has("sarif")) {
@@ -144,9 +146,10 @@ const Command kAdvise{
     .name = "advise",
     .summary = "what is wrong, what to change and what it would bring",
     .arguments = "PATH...",
-    .text = R"(Judges the run by rules and shows what they found, the largest gain first: what was
-measured against which threshold, where to look, how much shorter a step would be (at least and
-at most), what to change as code, and how to check it. A run without a fault is told so.
+    .text =
+        R"(Judges the run by rules and shows what they found, the largest gain first: why, how much
+shorter a step would be (at least and at most), and what to change as code. With --all also what
+was measured against which threshold, where to look, and how to check the change.
 
 PATH is a trace file, a folder of them (one per rank), a memory snapshot, or - for standard
 input. Every rule has a page in docs/advice/; `stepscope help advise rules` lists them.

@@ -209,8 +209,9 @@ base::Result<std::string> column_named(const std::string& name, const Analysis& 
   std::vector<std::string_view> names;
   for (const base::TableShape& table : about.tables) {
     if (!only_table.empty() && table.name != only_table) continue;
-    for (const base::ColumnShape& column : table.columns) {
-      if (column.name == name || report::column_title(column) == spaced) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      const base::ColumnShape& column = table.columns[c];
+      if (column.name == name || report::column_title(table, c) == spaced) {
         return std::string(column.name);
       }
       if (std::ranges::find(names, column.name) == names.end()) names.push_back(column.name);

@@ -40,6 +40,7 @@ constexpr std::array kReportOptions = std::to_array<Option>({
      .value = "NUMBER",
      .help = "CO2 of the electricity, such as 380.5, to tell that of the run"},
     kWidthOption,
+    {.name = "brief", .help = "print at most 58 lines: the findings and the first sections"},
     {.name = "glossary", .help = "explain the words of the report, and read nothing"},
 });
 

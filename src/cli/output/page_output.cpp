@@ -83,6 +83,7 @@ base::Status write_page(const Context& context, const report::Answers& answers,
   }
   if (arguments.has("md")) return context.console.write(report::page_md(page));
   if (wrote_files || arguments.has("html")) return base::Done{};
+  if (arguments.has("brief")) return context.console.write(report::brief_page_text(page, look));
   return context.console.write(report::page_text(page, look));
 }
 

@@ -31,7 +31,7 @@ void show_report(const Settings& settings, const std::string& run) {
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   Interrupt interrupt;
   Console console(settings);
-  const std::vector<std::string> words = {run};
+  const std::vector<std::string> words = {"--brief", run};
   const auto nothing = [](const std::string&) -> std::optional<std::string> {
     return std::nullopt;
   };
@@ -314,7 +314,7 @@ void RecordedProgram::show_runs() {
     tell_attempt(paths[0]);
     context_.console.note(fmt::format("the run is in {}; `stepscope report {}` shows {}", shown[0],
                                       report::typed_again(shown),
-                                      shows_report() ? "this again" : "it"));
+                                      shows_report() ? "all of it" : "it"));
   }
 }
 

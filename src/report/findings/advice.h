@@ -46,13 +46,16 @@ struct RulesByWanted {
 };
 std::vector<RulesByWanted> rules_by_wanted(const advice::Advice& advice);
 
-// A page that has more to say shows the first finding whole and a few lines of each other; what
-// could not be judged is told in a few lines, or with the reason of each rule.
-enum class AdviceLength : unsigned char { kAll, kFirst, kWithReasons };
+// A finding shows why, what to change and the gain. kFirst: only the first does, the others take a
+// few lines. kEverything: also how each was measured, where to look and how to check a change, and
+// for each rule that could not judge the reason.
+enum class AdviceLength : unsigned char { kAll, kFirst, kEverything };
 
 // The section of a page, without its heading.
 std::string advice_text(const advice::Advice& advice, const Look& look,
                         AdviceLength length = AdviceLength::kAll);
+// The first finding and as many others as `most` lines have room for.
+std::string brief_advice_text(const advice::Advice& advice, const Look& look, std::size_t most);
 std::string advice_md(const advice::Advice& advice, AdviceLength length = AdviceLength::kAll);
 std::string advice_html(const advice::Advice& advice);
 

@@ -1,4 +1,4 @@
-// Findings on the HTML page: the sentence and the gain at once, the rest behind it.
+// Findings on the HTML page: the sentence and the gain at once, the rest when it is opened.
 #include <fmt/format.h>
 
 #include "report/charts/svg_chart.h"
@@ -24,6 +24,7 @@ std::string finding_html(const advice::Advice& advice, const advice::Finding& fi
     html += paragraph_advice_html(change.why);
     if (!change.code.empty()) html += fmt::format("<pre>{}</pre>\n", html_text(change.code));
   }
+  html += "<details><summary>how to check it, how it was measured, where to look</summary>\n";
   html += paragraph_advice_html("To check: " + verify_text(advice, finding, advice.path));
   html += "<dl class=\"facts\">\n";
   const auto fact = [&](std::string_view name, std::string_view text) {
@@ -36,8 +37,8 @@ std::string finding_html(const advice::Advice& advice, const advice::Finding& fi
     fact("where", sentence_text(evidence.text) + (place.empty() ? "" : " (" + place + ")"));
   }
   html += "</dl>\n";
-  return html +
-         fmt::format("<p class=\"more\">{}</p>\n</details>\n", html_text(explain_command(finding)));
+  return html + fmt::format("<p class=\"more\">{}</p>\n</details>\n</details>\n",
+                            html_text(explain_command(finding)));
 }
 
 }  // namespace

@@ -17,19 +17,23 @@ std::string advice_md(const advice::Advice& advice, AdviceLength length) {
     out +=
         fmt::format("### {}. {}\n\n{}\n\n", ++number, markdown_text(sentence_text(finding.title)),
                     markdown_text(sentence_text(finding.detail)));
-    out += fmt::format("- level: **{}**, confidence {}\n", advice::name_of(finding.level),
-                       confidence_text(finding));
+    const bool everything = length == AdviceLength::kEverything;
+    out += fmt::format("- level: **{}**{}{}\n", advice::name_of(finding.level),
+                       everything ? ", confidence " : "",
+                       everything ? confidence_text(finding) : std::string());
     if (const std::string gain = gain_text(advice, finding); !gain.empty()) {
       out += fmt::format("- gain: {}\n", gain);
     }
-    if (const std::string about = about_gain_text(finding); !about.empty()) {
+    if (const std::string about = about_gain_text(finding); everything && !about.empty()) {
       out += fmt::format("- {}\n", markdown_text(about));
     }
     for (const advice::Change& change : finding.changes) {
       out += fmt::format("\n{}\n", markdown_text(change.why));
       if (!change.code.empty()) out += fmt::format("\n```\n{}\n```\n", code_text(advice, change));
     }
-    out += fmt::format("\nTo check: {}\n\n", verify_text(advice, finding, advice.path));
+    out += '\n';
+    if (!everything) continue;
+    out += fmt::format("To check: {}\n\n", verify_text(advice, finding, advice.path));
     out += fmt::format("- measured: {}\n", markdown_text(measure_text(finding.measured)));
     for (const advice::Evidence& evidence : finding.evidence) {
       const std::string place = place_text(evidence);
@@ -43,7 +47,7 @@ std::string advice_md(const advice::Advice& advice, AdviceLength length) {
   }
   if (length == AdviceLength::kFirst || advice.not_judged.empty()) return out;
   out += "Rules that could not judge, and what to record for them:\n\n";
-  if (length == AdviceLength::kWithReasons) {
+  if (length == AdviceLength::kEverything) {
     for (const advice::NotJudged& one : advice.not_judged) {
       out += fmt::format("- `{}`: {}\n", one.rule, markdown_text(missing_text(one)));
     }

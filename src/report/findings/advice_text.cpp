@@ -63,6 +63,7 @@ std::string heading(const advice::Finding& finding, std::size_t number, const Lo
                      title.substr(kIndent.size()));
 }
 
+// Why, the gain and what to change.
 std::string finding_text(const advice::Finding& finding, std::size_t number,
                          const advice::Advice& advice, const Look& look) {
   std::string out = heading(finding, number, look);
@@ -70,15 +71,21 @@ std::string finding_text(const advice::Finding& finding, std::size_t number,
   if (const std::string gain = gain_text(advice, finding); !gain.empty()) {
     out += labelled("gain", gain, look);
   }
-  if (const std::string about = about_gain_text(finding); !about.empty()) {
-    out += labelled("", about, look);
-  }
-  out += labelled("confidence", confidence_text(finding), look);
-  // What to do, then how we know.
   for (const advice::Change& change : finding.changes) {
     out += labelled(&change == finding.changes.data() ? "change" : "or", change.why, look);
     out += code_lines(code_text(advice, change), look);
   }
+  return out;
+}
+
+// How sure it is, how to check the change, how it was measured and where to look.
+std::string finding_details_text(const advice::Finding& finding, const advice::Advice& advice,
+                                 const Look& look) {
+  std::string out;
+  if (const std::string about = about_gain_text(finding); !about.empty()) {
+    out += labelled("the gain", about, look);
+  }
+  out += labelled("confidence", confidence_text(finding), look);
   out += labelled("check", verify_text(advice, finding, advice.path), look);
   out += labelled("measured", measure_text(finding.measured), look);
   for (const advice::Evidence& evidence : finding.evidence) {
@@ -167,14 +174,45 @@ std::string advice_text(const advice::Advice& advice, const Look& look, AdviceLe
   for (const advice::Finding& finding : advice.findings) {
     ++number;
     // What is good to know costs a few lines, unless everything is asked for.
-    const bool whole = number == 1 || length == AdviceLength::kWithReasons ||
+    const bool whole = number == 1 || length == AdviceLength::kEverything ||
                        (length == AdviceLength::kAll && finding.level > Level::kInfo);
     out += whole ? finding_text(finding, number, advice, look)
                  : finding_line(finding, number, advice, look);
+    if (length == AdviceLength::kEverything) out += finding_details_text(finding, advice, look);
   }
-  if (length == AdviceLength::kFirst || advice.not_judged.empty()) return out;
-  return out + (length == AdviceLength::kWithReasons ? not_judged_whole(advice, look)
-                                                     : not_judged_brief(advice, look));
+  if (length == AdviceLength::kFirst) return out;
+  if (length == AdviceLength::kAll && !advice.findings.empty()) {
+    out +=
+        "\n" + lines("--all shows how each was measured, where to look and how to check a change",
+                     "", Style::kFaint, look);
+  }
+  if (advice.not_judged.empty()) return out;
+  return out + (length == AdviceLength::kEverything ? not_judged_whole(advice, look)
+                                                    : not_judged_brief(advice, look));
+}
+
+std::string brief_advice_text(const advice::Advice& advice, const Look& look, std::size_t most) {
+  std::string out;
+  for (const advice::Sentence& sentence : advice.verdict) {
+    out += lines(sentence_text(sentence), "  ", Style::kPlain, look);
+  }
+  const auto line_count = [](std::string_view text) {
+    return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+  };
+  const std::size_t count = advice.findings.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const advice::Finding& finding = advice.findings[i];
+    std::string next = i == 0 ? finding_text(finding, 1, advice, look) : std::string();
+    const bool is_too_long = line_count(out) + line_count(next) + 2 > most;
+    if (i > 0 || is_too_long) next = finding_line(finding, i + 1, advice, look);
+    if (i > 0 && line_count(out) + line_count(next) + 2 > most) {
+      const std::string more =
+          fmt::format("… {} more {}", count - i, count - i == 1 ? "finding" : "findings");
+      return out + fmt::format("\n  {}\n", styled(more, Style::kFaint, look));
+    }
+    out += next;
+  }
+  return out;
 }
 
 }  // namespace stepscope::report

@@ -197,7 +197,7 @@ std::vector<NamedText> next_of_sections(const Page& page, std::string_view path)
 
 std::vector<NamedText> next_of(const Page& page, const std::string& path) {
   std::vector<NamedText> next = next_of_sections(page, path);
-  next.push_back({"stepscope advise " + path, "all findings, whole"});
+  next.push_back({"stepscope advise --all " + path, "all findings, whole"});
   next.push_back({"stepscope report --html report.html " + path, "this report with charts"});
   next.push_back({"stepscope analyze --list", "every question there is"});
   next.push_back({"stepscope report --glossary", "what the words mean"});
@@ -277,8 +277,9 @@ Page make_page(const Answers& answers, const std::string& run) {
   add_sections(kRunPage.sections, answers, kind, page);
   add_oddities(answers.info, page);
   page.one_rank = answers.info.ranks < 2;
-  page.next = next_of(page, run.empty() ? run_path(answers.info, answers.find("system") != nullptr)
-                                        : shell_word(printable(run)));
+  page.path = run.empty() ? run_path(answers.info, answers.find("system") != nullptr)
+                          : shell_word(printable(run));
+  page.next = next_of(page, page.path);
   return page;
 }
 
@@ -293,7 +294,7 @@ Page make_memory_page(const Answers& answers, std::span<const std::string> given
   page.one_device = page.facts.size() == 1;
   const std::string paths = typed_again(given);
   page.next = next_of_sections(page, paths);
-  page.next.push_back({fmt::format("stepscope advise {}", paths), "all findings, whole"});
+  page.next.push_back({fmt::format("stepscope advise --all {}", paths), "all findings, whole"});
   page.next.push_back(
       {fmt::format("stepscope memory --html memory.html {}", paths), "this page with charts"});
   return page;

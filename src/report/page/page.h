@@ -79,6 +79,7 @@ struct Page {
   bool one_rank = false;        // there is no other: nobody needs to be told which
   bool one_device = false;      // the same, of snapshots and their devices
   std::vector<NamedText> next;  // command, what it shows
+  std::string path = {};        // of the run, as it would be typed again
 
   RankNote note() const { return {.shown = !one_rank, .device_shown = !one_device}; }
   bool has_oddities() const { return !oddities.empty() || !failures.empty(); }
@@ -106,6 +107,9 @@ Page make_page(const Answers& answers, const std::string& run = {});
 Page make_memory_page(const Answers& answers, std::span<const std::string> paths);
 
 std::string page_text(const Page& page, const Look& look);
+// For the end of a run: the findings, and as many of the first sections as there is room for.
+inline constexpr std::size_t kMostBriefLines = 58;
+std::string brief_page_text(const Page& page, const Look& look);
 std::string page_md(const Page& page);
 std::string page_html(const Page& page, std::string_view program);
 

@@ -1,5 +1,7 @@
 // The report on a terminal.
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -53,23 +55,56 @@ std::string chart_text(const Block& block, const Look& look) {
   return text;
 }
 
-std::string block_text(const Block& block, RankNote note, const Look& look) {
+std::string block_text(const Block& block, RankNote note, const Look& look,
+                       std::size_t most_rows = 0, bool explains = true) {
   const Part& part = *block.part;
   std::string text;
-  if (!part.caption.empty()) text += paragraph_page_text(part.caption, Style::kFaint, look);
+  if (explains && !part.caption.empty())
+    text += paragraph_page_text(part.caption, Style::kFaint, look);
   if (part.shown == Shown::kChart || part.shown == Shown::kSpark) {
     return text + chart_text(block, look);
   }
   TableTextOptions options;
   options.look = look;
   options.bars = part.bars;
-  options.rows = part.rows;
+  options.rows = most_rows > 0 && (part.rows == 0 || part.rows > most_rows) ? most_rows : part.rows;
   options.rank = note;
   options.rank.first_of = block.by_rank.size();
-  options.names_empty = false;
+  options.names_left_out = false;
   options.lists = part.shown == Shown::kList;
   options.columns = block.columns;
   return text + table_text(block.shown_table(), options);
+}
+
+std::size_t lines_in(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+}
+
+std::string commands_text(std::span<const NamedText> commands, const Look& look) {
+  TextTable table({{""}, {""}});
+  for (const NamedText& command : commands) {
+    table.add({Cell(command.text, Style::kFaint), command.name});
+  }
+  return table.render(look);
+}
+
+// The first part of a section that text has room for, without the words that explain it.
+std::string brief_section_text(const PageSection& section, RankNote note, const Look& look) {
+  constexpr std::size_t kMostRows = 5;
+  for (const Block& block : section.blocks) {
+    if (block.part->only_html) continue;
+    return fmt::format("\n{}\n{}", styled(section.title, Style::kStrong, look),
+                       block_text(block, note, look, kMostRows, false));
+  }
+  return {};
+}
+
+// What was lost must be seen; what it was stands in the whole report.
+std::string brief_oddities_text(const Page& page, const Look& look) {
+  if (!page.lost_data && page.failures.empty()) return {};
+  const std::string_view title =
+      page.lost_data ? page.oddities_title() : "Some files could not be read";
+  return fmt::format("\n{}\n", styled(title, Style::kBad, look));
 }
 
 std::string section_text(const PageSection& section, RankNote note, const Look& look) {
@@ -115,11 +150,33 @@ std::string page_text(const Page& page, const Look& given) {
   for (const PageSection& section : page.sections) text += section_text(section, page.note(), look);
   text += oddities_text(page, look);
   text += fmt::format("\n{}\n", styled(kNextTitle, Style::kStrong, look));
-  TextTable table({{""}, {""}});
-  for (const NamedText& next : page.next) {
-    table.add({Cell(next.text, Style::kFaint), next.name});
+  return text + commands_text(page.next, look);
+}
+
+std::string brief_page_text(const Page& page, const Look& given) {
+  Look look = given;
+  if (look.width > kWidestPage) look.width = kWidestPage;
+  const std::array<NamedText, 4> commands = {{
+      {"stepscope report " + page.path, "all of this report"},
+      {"stepscope advise --all " + page.path, "all findings, whole"},
+      {"stepscope report --html report.html " + page.path, "the report with charts"},
+      {"stepscope serve " + page.path, "the run in the browser"},
+  }};
+  const std::string end = brief_oddities_text(page, look) +
+                          fmt::format("\n{}\n", styled(kNextTitle, Style::kStrong, look)) +
+                          commands_text(commands, look);
+  std::string text = title_text(page, look) + "\n" + facts_text(page.facts, look);
+  if (page.advice != nullptr) {
+    const std::size_t used = lines_in(text) + lines_in(end);
+    text += fmt::format("\n{}\n\n", styled(kAdviceTitle, Style::kStrong, look)) +
+            brief_advice_text(*page.advice, look,
+                              kMostBriefLines - std::min(kMostBriefLines, used + 3));
   }
-  return text + table.render(look);
+  for (const PageSection& section : page.sections) {
+    const std::string next = brief_section_text(section, page.note(), look);
+    if (lines_in(text) + lines_in(next) + lines_in(end) <= kMostBriefLines) text += next;
+  }
+  return text + end;
 }
 
 }  // namespace stepscope::report

@@ -83,7 +83,7 @@ std::string table_html(const base::Table& table, std::span<const std::string_vie
     html += fmt::format(
         "<th{}{}>{}</th>", is_number(shape) ? " class=\"n\"" : "",
         shape.about.empty() ? std::string() : fmt::format(" title=\"{}\"", html_text(shape.about)),
-        html_text(column_title(shape)));
+        html_text(column_title(table.shape(), c)));
   }
   html += "</tr></thead>\n<tbody>\n";
   const std::int64_t first = first_instant(table);

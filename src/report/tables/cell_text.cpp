@@ -117,6 +117,21 @@ std::string column_title(const base::ColumnShape& column) {
   return title;
 }
 
+std::string column_title(const base::TableShape& table, std::size_t column) {
+  const base::ColumnShape& shape = table.columns[column];
+  std::string title = column_title(shape);
+  const auto is_same = [&](const base::ColumnShape& other) {
+    return other.name != shape.name && column_title(other) == title;
+  };
+  if (title.size() == shape.name.size() || std::ranges::none_of(table.columns, is_same)) {
+    return title;
+  }
+  if (shape.unit == Unit::kNanos || shape.unit == Unit::kInstant) return title + " time";
+  title = shape.name;
+  std::ranges::replace(title, '_', ' ');
+  return title;
+}
+
 std::string unit_name(Unit unit) {
   switch (unit) {
     case Unit::kNone:

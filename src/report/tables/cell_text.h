@@ -13,6 +13,9 @@ namespace stepscope::report {
 
 // "exposed_communication_ns" → "exposed communication": the cells carry the unit.
 std::string column_title(const base::ColumnShape& column);
+// The same, but where another column of the table has that title, this one names its unit: "late"
+// and "late time".
+std::string column_title(const base::TableShape& table, std::size_t column);
 
 // "ns", "bytes", "share (0 to 1)": what the numbers in files for machines are in; empty for none.
 std::string unit_name(base::Unit unit);

@@ -1,3 +1,4 @@
+// Long names cut to a width so that they stay different.
 #include "report/tables/short_names.h"
 
 #include <cxxabi.h>
@@ -159,6 +160,36 @@ std::string around(std::string_view name, std::size_t differs, std::size_t width
   return head + cut_end(name.substr(begin), width - text_width(head));
 }
 
+// Kernels of NCCL, CUTLASS and cuBLAS: words with underscores between, of which the last tell the
+// algorithm, the tile and the layout.
+bool ends_with_what_differs(std::string_view name) {
+  constexpr std::size_t kFewWords = 4;
+  const std::size_t template_begin = name.find('<');
+  std::string_view words = name;
+  if (template_begin != std::string_view::npos && name.ends_with('>')) {
+    words = name.substr(template_begin + 1, name.size() - template_begin - 2);
+  }
+  return std::ranges::all_of(words, continues_word) &&
+         static_cast<std::size_t>(std::ranges::count(words, '_')) >= kFewWords;
+}
+
+// "ncclDevK…_Sum_bf16_RING_LL": the end whole, from an underscore on.
+std::string cut_before_end(std::string_view name, std::size_t width) {
+  constexpr std::size_t kLeastHead = 4;
+  constexpr std::size_t kLongestWord = 10;
+  const std::size_t head_width = width / 3;
+  if (head_width < kLeastHead || name.size() <= width) return cut_end(name, width);
+  const std::size_t begin = name.size() - (width - head_width - 1);
+  const std::size_t word = name.find('_', begin);
+  const std::size_t tail = word < begin + kLongestWord && word + 1 < name.size() ? word : begin;
+  const std::size_t head = width - 1 - (name.size() - tail);
+  return fmt::format("{}…{}", name.substr(0, head), name.substr(tail));
+}
+
+std::string shortened(std::string_view name, std::size_t width) {
+  return ends_with_what_differs(name) ? cut_before_end(name, width) : cut_end(name, width);
+}
+
 class Shortener {
  public:
   Shortener(std::vector<std::string> names, std::size_t width)
@@ -166,7 +197,7 @@ class Shortener {
     std::vector<std::size_t> all(names_.size());
     for (std::size_t i = 0; i < all.size(); ++i) {
       all[i] = i;
-      shorts_[i] = cut_end(names_[i], width);
+      shorts_[i] = shortened(names_[i], width);
     }
     separate(all, 0);
     number_the_rest();
@@ -175,7 +206,7 @@ class Shortener {
 
  private:
   // Names whose short forms agree show the place where they part; those that still agree part
-  // further behind.
+  // further on.
   void separate(const std::vector<std::size_t>& members, std::size_t seen) {
     std::map<std::string, std::vector<std::size_t>> same;
     for (const std::size_t i : members) same[shorts_[i]].push_back(i);

@@ -68,8 +68,8 @@ std::string lifted_text(const base::Table& table, const ShownColumns& shown, Ran
     const bool is_rank = name == "rank";
     if (is_rank && !note.shown) continue;
     if ((name == "snapshot" || name == "device") && !note.device_shown) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : " · ",
-                        column_title(table.shape().columns[c]), cell_text(table, c, 0));
+    text += fmt::format("{}{} {}", text.empty() ? "" : " · ", column_title(table.shape(), c),
+                        cell_text(table, c, 0));
     if (is_rank && note.first_of > 1) text += fmt::format(", the first of {}", note.first_of);
   }
   return text;

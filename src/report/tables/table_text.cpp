@@ -1,8 +1,10 @@
+// A table laid out as text for people.
 #include "report/tables/table_text.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <vector>
 
 #include <fmt/format.h>
@@ -91,7 +93,7 @@ class Layout {
     }
     // A title is broken where that makes the column narrower.
     const std::vector<std::string> lines =
-        wrapped(column_title(shape(column)), std::max<std::size_t>(cells, 1));
+        wrapped(column_title(table_.shape(), column), std::max<std::size_t>(cells, 1));
     for (const std::string& line : lines) {
       laid.title_width = std::max(laid.title_width, text_width(line));
       if (!laid.title.empty()) laid.title += '\n';
@@ -122,7 +124,7 @@ class Layout {
       const std::size_t least = std::max(kLeastText, width * 2 / 5);
       squeeze(width, least);
       while (total() > width && laid_.size() > 3) {
-        dropped_.insert(dropped_.begin(), laid_.back().column);
+        ++dropped_;
         laid_.pop_back();
         restore();
         squeeze(width, least);
@@ -163,21 +165,23 @@ class Layout {
 
   void add_column(const Laid& laid, std::vector<std::vector<Cell>>& cells) const {
     if (laid.is_text && !laid.is_sentence) {
-      std::vector<std::string_view> names;
-      for (std::size_t r = 0; r < rows_; ++r) {
-        if (!table_.is_null(laid.column, r)) names.push_back(table_.text_at(laid.column, r));
-      }
-      const std::vector<std::string> texts = short_names(names, laid.width);
-      std::size_t next = 0;
+      // Names of a tree have less room, the further in they are.
+      std::map<std::size_t, std::vector<std::size_t>> by_indent;
       for (std::size_t r = 0; r < rows_; ++r) {
         if (table_.is_null(laid.column, r)) {
           cells[r].emplace_back(cut_end(cell_text(table_, laid.column, r), laid.width),
                                 Style::kFaint);
-        } else if (laid.indents.empty()) {
-          cells[r].emplace_back(texts[next++]);
         } else {
-          const std::string name = std::string(laid.indents[r], ' ') + texts[next++];
-          cells[r].emplace_back(cut_end(name, laid.width));
+          by_indent[laid.indents.empty() ? 0 : laid.indents[r]].push_back(r);
+        }
+      }
+      for (const auto& [indent, rows] : by_indent) {
+        std::vector<std::string_view> names;
+        for (const std::size_t r : rows) names.push_back(table_.text_at(laid.column, r));
+        const std::size_t room = std::max(laid.width, indent + 1) - indent;
+        const std::vector<std::string> texts = short_names(names, room);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+          cells[rows[i]].emplace_back(cut_end(std::string(indent, ' ') + texts[i], laid.width));
         }
       }
       return;
@@ -220,12 +224,14 @@ class Layout {
       const std::size_t more = table_.rows() - rows_;
       add(fmt::format("… {} more {}", count_text(more), more == 1 ? "row" : "rows"));
     }
-    if (!dropped_.empty()) add(fmt::format("no room for: {}", names_of(dropped_)));
+    if (dropped_ > 0 && options_.names_left_out) {
+      add(fmt::format("… {} more {} (--width 0)", dropped_, dropped_ == 1 ? "column" : "columns"));
+    }
     std::vector<std::size_t> columns;
     columns.reserve(laid_.size());
     for (const Laid& laid : laid_) columns.push_back(laid.column);
     if (const std::string note = instants_note(table_, columns, first_); !note.empty()) add(note);
-    if (options_.names_empty && !shown_.empty.empty())
+    if (options_.names_left_out && !shown_.empty.empty())
       add(fmt::format("nothing in: {}", names_of(shown_.empty)));
     return text;
   }
@@ -236,7 +242,7 @@ class Layout {
   std::size_t rows_;
   ShownColumns shown_;
   std::vector<Laid> laid_;
-  std::vector<std::size_t> dropped_;
+  std::size_t dropped_ = 0;  // columns that did not fit
 };
 
 // A row as a list: column, value, meaning.
@@ -245,8 +251,11 @@ std::string list_table_text(const base::Table& table, const TableTextOptions& op
   const auto add = [&](std::size_t c) {
     const base::ColumnShape& shape = table.shape().columns[c];
     std::string value = cell_text(table, c, 0);
-    if (shape.type == Type::kText) value = cut_end(plain_name(value), 40);
-    page.add({column_title(shape), value, Cell(std::string(shape.about), Style::kFaint)});
+    if (shape.type == Type::kText) {
+      value = short_names(std::array{std::string_view(value)}, 40).front();
+    }
+    page.add(
+        {column_title(table.shape(), c), value, Cell(std::string(shape.about), Style::kFaint)});
   };
   if (options.columns.empty()) {
     for (std::size_t c = 0; c < table.width(); ++c) add(c);
@@ -284,12 +293,16 @@ std::string answer_text(const analysis::Analysis& about, const analysis::Answer&
   const Look& look = options.look;
   std::string text =
       fmt::format("{}: {}\n", styled(about.title, Style::kStrong, look), about.question);
+  bool is_empty = true;
   for (const base::Table& table : answer.tables) {
+    if (table.rows() == 0) continue;
+    is_empty = false;
     text +=
         fmt::format("\n{} {}\n", styled(table.name(), Style::kStrong, look),
                     styled(fmt::format("· a row is {}", table.shape().about), Style::kFaint, look));
     text += table_text(table, options);
   }
+  if (is_empty) text += "\n" + styled("  no rows", Style::kFaint, look) + "\n";
   for (const analysis::Remark& remark : answer.remarks) {
     text += '\n';
     for (const std::string& line : wrapped(printable(remark.text), look.width)) text += line + "\n";

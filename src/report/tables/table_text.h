@@ -1,5 +1,5 @@
 // A table as text for people, laid out for a width: titles break into lines, names are shortened
-// so that they stay different, and columns that still do not fit are named below instead.
+// so that they stay different, and the last columns are left out where there is still no space.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct TableTextOptions {
   bool bars = false;                               // small ones beside shares
   std::size_t rows = 0;                            // at most; 0: all
   RankNote rank = {};                              // how to say which it is
-  bool names_empty = true;                         // columns without any value, below the table
+  bool names_left_out = true;                      // columns that were, below the table
   bool lists = true;                               // a table of one wide row as a list
   std::span<const std::string_view> columns = {};  // these, in this order; none: all
 };
@@ -28,7 +28,7 @@ struct TableTextOptions {
 // a table of one row is shown as a list of its columns. Ends with a line break.
 std::string table_text(const base::Table& table, const TableTextOptions& options);
 
-// Title, question, tables with what a row of them is, remarks.
+// Title, question, tables that have rows with what a row of them is, remarks.
 std::string answer_text(const analysis::Analysis& about, const analysis::Answer& answer,
                         const TableTextOptions& options);
 

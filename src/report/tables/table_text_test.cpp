@@ -1,6 +1,7 @@
 #include "report/tables/table_text.h"
 
 #include <array>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -87,10 +88,12 @@ TEST(TableText, SentencesAreBrokenNotCut) {
             "  nvml    No GPU.\n");
 }
 
-TEST(TableText, NamesColumnsThatDoNotFit) {
+TEST(TableText, LeavesOutColumnsThatDoNotFit) {
   const std::string text = table_text(kernels(), {.look = {.width = 36}});
-  EXPECT_THAT(text, HasSubstr("no room for: share"));
+  EXPECT_THAT(text, HasSubstr("… 1 more column (--width 0)\n"));
   EXPECT_THAT(text, Not(HasSubstr("25.0 %")));
+  const std::string quiet = table_text(kernels(), {.look = {.width = 36}, .names_left_out = false});
+  EXPECT_THAT(quiet, Not(HasSubstr("column")));
 }
 
 TEST(TableText, SaysHowManyRowsAreLeftOut) {
@@ -137,6 +140,36 @@ TEST(TableText, EveryWidthIsKept) {
       at = end + 1;
     }
   }
+}
+
+TEST(ColumnTitle, NoTwoColumnsOfATableHaveTheSame) {
+  std::size_t tables = 0;
+  for (const analysis::Analysis* about : analysis::analyses()) {
+    for (const base::TableShape& table : about->tables) {
+      std::set<std::string> titles;
+      for (std::size_t c = 0; c < table.columns.size(); ++c) {
+        EXPECT_TRUE(titles.insert(column_title(table, c)).second)
+            << about->name << " " << table.name << " " << column_title(table, c);
+      }
+      ++tables;
+    }
+  }
+  EXPECT_GT(tables, 100U);
+}
+
+TEST(ColumnTitle, NamesItsUnitWhereAnotherHasTheSame) {
+  static constexpr std::array kBoth = std::to_array<base::ColumnShape>({
+      {"late", Type::kInt, Unit::kCount},
+      {"late_ns", Type::kInt, Unit::kNanos},
+      {"moved_bytes", Type::kInt, Unit::kBytes},
+      {"moved_bytes_per_second", Type::kReal, Unit::kBytesPerSecond},
+      {"idle_ns", Type::kInt, Unit::kNanos},
+  });
+  static constexpr base::TableShape kShape{"both", "one", kBoth};
+  std::vector<std::string> titles;
+  for (std::size_t c = 0; c < kBoth.size(); ++c) titles.push_back(column_title(kShape, c));
+  EXPECT_THAT(titles, testing::ElementsAre("late", "late time", "moved bytes",
+                                           "moved bytes per second", "idle"));
 }
 
 TEST(CellText, SharesNeverClaimAllOrNothing) {

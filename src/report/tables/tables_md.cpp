@@ -35,7 +35,7 @@ std::string table_md(const base::Table& table, std::span<const std::string_view>
   std::string head = "|";
   std::string rule = "|";
   for (const std::size_t c : kept.columns) {
-    head += fmt::format(" {} |", markdown_text(column_title(table.shape().columns[c])));
+    head += fmt::format(" {} |", markdown_text(column_title(table.shape(), c)));
     rule += is_number(table.shape().columns[c]) ? "---:|" : "---|";
   }
   const std::size_t shown = rows == 0 ? table.rows() : std::min(rows, table.rows());
@@ -69,11 +69,15 @@ std::string table_md(const base::Table& table, std::span<const std::string_view>
 std::string answer_md(const analysis::Analysis& about, const analysis::Answer& answer,
                       std::span<const std::string_view> columns) {
   std::string out = fmt::format("## {}\n\n{}\n", about.title, about.question);
+  bool is_empty = true;
   for (const base::Table& table : answer.tables) {
+    if (table.rows() == 0) continue;
+    is_empty = false;
     out += fmt::format("\n### {}\n\nA row is {}.\n\n", markdown_text(table.name()),
                        markdown_text(table.shape().about));
-    out += table.rows() == 0 ? "No rows.\n" : table_md(table, columns);
+    out += table_md(table, columns);
   }
+  if (is_empty) out += "\nNo rows.\n";
   for (const analysis::Remark& remark : answer.remarks) {
     out += fmt::format("\n{}\n", markdown_text(remark.text));
   }
