@@ -2,7 +2,7 @@
 # that have no docs. One source for both, so that they cannot disagree.
 function(add_rule_pages target)
   file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/advice/*.md)
-  set(text "#include \"advice/rule_page.h\"\n\nnamespace stepscope::advice {\n\nconst RulePage kRulePages[] = {\n")
+  set(text "#include \"advice/rule.h\"\n\nnamespace stepscope::advice {\n\nconst RulePage kRulePages[] = {\n")
   foreach(page ${pages})
     get_filename_component(name ${page} NAME_WE)
     if(name STREQUAL README)

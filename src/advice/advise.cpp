@@ -5,9 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "advice/rank_findings.h"
 #include "advice/rule.h"
-#include "advice/verdict.h"
 
 namespace stepscope::advice {
 namespace {

@@ -25,4 +25,14 @@ struct Scope {
 };
 Advice advise(const Facts& facts, const Scope& scope);
 
+// Findings beside each other: causes that overlap are not counted twice, and the gravest
+// stands first.
+
+void rank_findings(const Facts& facts, Advice& advice);
+
+// The sentences above the findings: what is wrong in one line, what the first fix leaves, or that
+// the run is healthy and where its ceiling is.
+
+std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, const Scope& scope);
+
 }  // namespace stepscope::advice

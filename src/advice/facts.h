@@ -11,11 +11,15 @@
 #include <vector>
 
 #include "advice/finding.h"
-#include "advice/line.h"
 #include "advice/thresholds.h"
 #include "analysis/analysis.h"
+#include "base/table_line.h"
 
 namespace stepscope::advice {
+
+// Rows of tables, as rules read them.
+
+using Line = base::TableLine;
 
 struct AnswerOf {
   std::string_view analysis;

@@ -1,9 +1,7 @@
-#include "advice/host_floor.h"
-
 #include <algorithm>
 #include <string_view>
 
-#include "advice/means.h"
+#include "advice/step_time.h"
 #include "advice/tracing.h"
 
 namespace stepscope::advice {

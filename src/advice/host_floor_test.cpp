@@ -1,8 +1,7 @@
-#include "advice/host_floor.h"
-
 #include <gtest/gtest.h>
 
 #include "advice/answers_for_tests.h"
+#include "advice/step_time.h"
 
 namespace stepscope::advice {
 namespace {

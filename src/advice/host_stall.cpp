@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "advice/means.h"
+#include "advice/step_time.h"
 #include "advice/tracing.h"
 
 namespace stepscope::advice {

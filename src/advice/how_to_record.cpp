@@ -1,6 +1,6 @@
-#include "advice/how_to_record.h"
-
 #include <array>
+
+#include "advice/finding.h"
 
 namespace stepscope::advice {
 namespace {

@@ -1,9 +1,9 @@
-#include "advice/intermittent.h"
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
+
+#include "advice/host_stall.h"
 
 namespace stepscope::advice {
 namespace {

@@ -1,9 +1,8 @@
 // What happens in some steps only: how often a training does it, and what follows for the gain.
-#include "advice/intermittent.h"
-
 #include <gtest/gtest.h>
 
 #include "advice/answers_for_tests.h"
+#include "advice/host_stall.h"
 
 namespace stepscope::advice {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "advice/several_ranks.h"
+#include "advice/step_time.h"
 
 namespace stepscope::advice {
 namespace {

@@ -1,8 +1,7 @@
-#include "advice/operator_name.h"
-
 #include <algorithm>
 #include <cctype>
 
+#include "advice/finding.h"
 #include "base/ascii.h"
 
 namespace stepscope::advice {

@@ -1,6 +1,6 @@
-#include "advice/operator_name.h"
-
 #include <gtest/gtest.h>
+
+#include "advice/finding.h"
 
 namespace stepscope::advice {
 namespace {

@@ -1,14 +1,13 @@
-#include "advice/rank_findings.h"
-
 #include <algorithm>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "advice/advise.h"
 #include "advice/host_stall.h"
 #include "advice/rule.h"
-#include "advice/selections.h"
+#include "advice/step_time.h"
 #include "advice/tracing.h"
 
 namespace stepscope::advice {

@@ -2,6 +2,7 @@
 // it. One file per rule; registry.cpp lists them.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,5 +80,34 @@ extern const Rule kMemoryPressure;
 extern const Rule kMemoryLeak;
 extern const Rule kMemoryFragmentation;
 extern const Rule kMemoryOom;
+
+// The page of a rule as it stands in docs/advice; the build puts them into the program.
+
+struct RulePage {
+  std::string_view rule, markdown;
+};
+extern const RulePage kRulePages[];
+extern const std::size_t kRulePageCount;
+
+// Empty where there is none.
+std::string_view rule_page(std::string_view rule);
+
+// A training loop that copies its next batch while this one is computed on: the code that two rules
+// advise. record_stream keeps the memory of a batch until the work on it is done.
+
+inline constexpr std::string_view kCopyAhead =
+    "copy_stream = torch.cuda.Stream()\n"
+    "def on_gpu(batch):  # batches of a DataLoader with pin_memory=True\n"
+    "    with torch.cuda.stream(copy_stream):\n"
+    "        return [part.to(device, non_blocking=True) for part in batch]\n"
+    "batches = iter(loader)\n"
+    "ahead = on_gpu(next(batches))\n"
+    "while ahead is not None:\n"
+    "    torch.cuda.current_stream().wait_stream(copy_stream)  # its copy is done\n"
+    "    x, y = ahead\n"
+    "    for part in ahead: part.record_stream(torch.cuda.current_stream())  # still in use\n"
+    "    batch = next(batches, None)\n"
+    "    ahead = None if batch is None else on_gpu(batch)\n"
+    "    train_step(x, y)  # runs while the next batch is copied";
 
 }  // namespace stepscope::advice

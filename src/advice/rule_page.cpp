@@ -1,7 +1,7 @@
-#include "advice/rule_page.h"
-
 #include <algorithm>
 #include <span>
+
+#include "advice/rule.h"
 
 namespace stepscope::advice {
 

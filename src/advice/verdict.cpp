@@ -1,9 +1,8 @@
-#include "advice/verdict.h"
-
 #include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "advice/advise.h"
 #include "advice/rule.h"
 
 namespace stepscope::advice {

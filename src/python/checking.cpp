@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "python/recording.h"
-#include "report/compare/gate.h"
+#include "report/compare/compare.h"
 #include "session/compare/compare.h"
 #include "session/user_files/user_files.h"
 

@@ -16,7 +16,7 @@
 
 #include "cli/command_line.h"
 #include "python/recording.h"
-#include "report/help/analysis_help.h"
+#include "report/help/help.h"
 #include "session/config/config_file.h"
 #include "session/config/recording_plan.h"
 

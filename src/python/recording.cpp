@@ -6,7 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/command_line.h"
-#include "report/compare/diff.h"
+#include "report/compare/compare.h"
 #include "report/findings/advice.h"
 #include "report/info/info_text.h"
 #include "report/page/page.h"

@@ -14,7 +14,6 @@
 #include "report/page/table_html.h"
 #include "report/tables/arrow.h"
 #include "report/tables/cell_text.h"
-#include "report/tables/table_text.h"
 
 namespace stepscope::python {
 namespace {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "report/findings/advice.h"
-#include "report/page/summary.h"
+#include "report/page/page.h"
 #include "report/tables/tables.h"
 #include "server/answers.h"
 

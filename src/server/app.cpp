@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "report/help/analysis_help.h"
+#include "report/help/help.h"
 #include "report/writing/json_writer.h"
 #include "server/answers.h"
 

@@ -7,7 +7,7 @@
 #include "advice/thresholds.h"
 #include "analysis/view.h"
 #include "base/result.h"
-#include "report/info/recorded_memory.h"
+#include "report/info/info.h"
 #include "report/page/page.h"
 #include "report/page/sections.h"
 #include "session/analyze.h"

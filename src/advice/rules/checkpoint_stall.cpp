@@ -4,7 +4,7 @@
 
 #include "advice/host_stall.h"
 #include "advice/rule.h"
-#include "advice/several_ranks.h"
+#include "advice/step_time.h"
 #include "advice/tracing.h"
 
 namespace stepscope::advice {

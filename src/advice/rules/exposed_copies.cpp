@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "advice/copy_ahead.h"
 #include "advice/host_stall.h"
 #include "advice/rule.h"
 

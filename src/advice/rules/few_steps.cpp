@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "advice/means.h"
 #include "advice/rule.h"
+#include "advice/step_time.h"
 #include "analysis/compare/series.h"
 #include "analysis/compare/student.h"
 

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "advice/host_stall.h"
-#include "advice/intermittent.h"
 #include "advice/rule.h"
 
 namespace stepscope::advice {

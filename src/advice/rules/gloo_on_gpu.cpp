@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <array>
 
-#include "advice/gloo_time.h"
 #include "advice/host_stall.h"
 #include "advice/rule.h"
+#include "advice/step_time.h"
 
 namespace stepscope::advice {
 namespace {

@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "advice/host_stall.h"
-#include "advice/intermittent.h"
 #include "advice/rule.h"
 #include "advice/tracing.h"
 

@@ -6,7 +6,7 @@
 
 #include "advice/host_stall.h"
 #include "advice/rule.h"
-#include "advice/selections.h"
+#include "advice/step_time.h"
 
 namespace stepscope::advice {
 namespace {

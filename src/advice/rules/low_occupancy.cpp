@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "advice/host_stall.h"
-#include "advice/kernel_time.h"
 #include "advice/rule.h"
+#include "advice/step_time.h"
 
 namespace stepscope::advice {
 namespace {

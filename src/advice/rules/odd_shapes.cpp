@@ -6,10 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "advice/host_floor.h"
 #include "advice/host_stall.h"
-#include "advice/kernel_time.h"
 #include "advice/rule.h"
+#include "advice/step_time.h"
 
 namespace stepscope::advice {
 namespace {

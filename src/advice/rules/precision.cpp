@@ -2,11 +2,9 @@
 #include <algorithm>
 #include <array>
 
-#include "advice/host_floor.h"
 #include "advice/host_stall.h"
-#include "advice/kernel_time.h"
-#include "advice/means.h"
 #include "advice/rule.h"
+#include "advice/step_time.h"
 
 namespace stepscope::advice {
 namespace {

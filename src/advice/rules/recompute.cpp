@@ -4,9 +4,9 @@
 #include <array>
 #include <optional>
 
-#include "advice/held_memory.h"
 #include "advice/host_stall.h"
 #include "advice/rule.h"
+#include "advice/step_time.h"
 
 namespace stepscope::advice {
 namespace {

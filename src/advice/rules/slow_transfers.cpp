@@ -4,10 +4,9 @@
 #include <array>
 #include <cmath>
 
-#include "advice/copy_ahead.h"
 #include "advice/host_stall.h"
-#include "advice/means.h"
 #include "advice/rule.h"
+#include "advice/step_time.h"
 #include "analysis/compare/student.h"
 
 namespace stepscope::advice {

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "advice/host_stall.h"
-#include "advice/kernel_time.h"
 #include "advice/rule.h"
+#include "advice/step_time.h"
 #include "advice/tracing.h"
 
 namespace stepscope::advice {

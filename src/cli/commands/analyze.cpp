@@ -24,11 +24,9 @@
 #include "cli/output/output_file.h"
 #include "cli/terminal/console.h"
 #include "report/charts/flame_graph.h"
-#include "report/charts/folded.h"
-#include "report/help/analysis_help.h"
+#include "report/help/help.h"
 #include "report/tables/cell_text.h"
-#include "report/tables/table_order.h"
-#include "report/tables/table_text.h"
+#include "report/tables/shown_columns.h"
 #include "report/tables/tables.h"
 #include "report/writing/numbers.h"
 

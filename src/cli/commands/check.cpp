@@ -19,7 +19,7 @@
 #include "cli/options/settings.h"
 #include "cli/output/output_file.h"
 #include "cli/terminal/console.h"
-#include "report/compare/gate.h"
+#include "report/compare/compare.h"
 #include "session/compare/compare.h"
 #include "session/user_files/user_files.h"
 

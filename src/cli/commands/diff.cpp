@@ -1,7 +1,5 @@
 // `stepscope diff`: two runs, ranks or sets of steps side by side.
 
-#include "report/compare/diff.h"
-
 #include <array>
 #include <optional>
 #include <string>
@@ -16,6 +14,7 @@
 #include "cli/options/settings.h"
 #include "cli/output/page_output.h"
 #include "cli/terminal/console.h"
+#include "report/compare/compare.h"
 #include "session/compare/compare.h"
 
 namespace stepscope::cli {

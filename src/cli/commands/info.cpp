@@ -10,7 +10,6 @@
 #include "cli/options/arguments.h"
 #include "cli/terminal/console.h"
 #include "report/info/info_text.h"
-#include "report/info/machine_info.h"
 #include "session/full_report.h"
 
 namespace stepscope::cli {

@@ -13,7 +13,7 @@
 #include "base/number_text.h"
 #include "cli/open_run.h"
 #include "cli/terminal/console.h"
-#include "report/help/analysis_help.h"
+#include "report/help/help.h"
 #include "report/page/page.h"
 #include "session/full_report.h"
 #include "session/user_files/user_files.h"

@@ -1,9 +1,9 @@
-#include "report/charts/folded.h"
-
 #include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "report/charts/flame_graph.h"
 
 namespace stepscope::report {
 namespace {

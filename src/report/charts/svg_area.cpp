@@ -1,5 +1,3 @@
-#include "report/charts/svg_area.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>

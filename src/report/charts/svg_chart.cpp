@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "report/charts/svg_area.h"
 #include "report/charts/svg_parts.h"
 #include "report/tables/cell_text.h"
 #include "report/writing/text_width.h"

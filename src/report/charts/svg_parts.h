@@ -36,4 +36,9 @@ SvgFrame svg_plot();
 std::string svg_grid(const SvgFrame& frame, const std::vector<double>& marks, const Series& series,
                      double below = 0);
 
+// A curve of stacked parts: memory over events. Marks, bands and a level are drawn with it.
+
+// Empty when there is nothing to draw.
+std::string svg_area(const Series& series);
+
 }  // namespace stepscope::report

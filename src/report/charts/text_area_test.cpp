@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/charts/svg_area.h"
+#include "report/charts/svg_parts.h"
 #include "report/charts/text_chart.h"
 
 namespace stepscope::report {

@@ -1,4 +1,4 @@
-#include "report/compare/diff.h"
+#include "analysis/compare/diff.h"
 
 #include <algorithm>
 #include <array>
@@ -6,12 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "analysis/compare/diff.h"
 #include "analysis/table_of.h"
 #include "base/table_line.h"
+#include "report/compare/compare.h"
 #include "report/tables/cell_text.h"
 #include "report/tables/tables.h"
-#include "report/writing/change_text.h"
 #include "report/writing/json_writer.h"
 #include "report/writing/numbers.h"
 

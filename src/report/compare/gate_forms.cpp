@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include "report/charts/svg_chart.h"
-#include "report/compare/gate.h"
+#include "report/compare/compare.h"
 #include "report/tables/cell_text.h"
 #include "report/tables/tables.h"
-#include "report/writing/change_text.h"
 #include "report/writing/json_writer.h"
 #include "report/writing/numbers.h"
 #include "report/writing/text_width.h"

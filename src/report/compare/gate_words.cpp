@@ -5,9 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "report/compare/gate.h"
+#include "report/compare/compare.h"
 #include "report/tables/cell_text.h"
-#include "report/writing/change_text.h"
 #include "report/writing/numbers.h"
 
 namespace stepscope::report {

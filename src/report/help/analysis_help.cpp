@@ -1,9 +1,8 @@
-#include "report/help/analysis_help.h"
-
 #include <array>
 
 #include <fmt/format.h>
 
+#include "report/help/help.h"
 #include "report/tables/cell_text.h"
 #include "report/writing/json_writer.h"
 

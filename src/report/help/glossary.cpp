@@ -1,8 +1,8 @@
-#include "report/help/glossary.h"
-
 #include <array>
 
 #include <fmt/format.h>
+
+#include "report/help/help.h"
 
 namespace stepscope::report {
 namespace {

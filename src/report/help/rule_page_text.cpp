@@ -1,11 +1,10 @@
-#include "report/help/rule_page_text.h"
-
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "report/help/help.h"
 #include "report/writing/text_width.h"
 
 namespace stepscope::report {

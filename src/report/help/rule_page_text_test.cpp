@@ -1,6 +1,6 @@
-#include "report/help/rule_page_text.h"
-
 #include <gtest/gtest.h>
+
+#include "report/help/help.h"
 
 namespace stepscope::report {
 namespace {

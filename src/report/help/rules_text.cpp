@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include "advice/rule.h"
-#include "advice/rule_page.h"
 #include "advice/thresholds.h"
 #include "report/findings/advice.h"
-#include "report/help/rule_page_text.h"
+#include "report/help/help.h"
 #include "report/tables/cell_text.h"
 
 namespace stepscope::report {

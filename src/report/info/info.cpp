@@ -5,10 +5,8 @@
 #include <map>
 #include <set>
 
-#include "report/info/info_header.h"
-#include "report/info/info_window.h"
+#include "report/info/info_parts.h"
 #include "report/info/notes.h"
-#include "report/info/recorded_memory.h"
 #include "report/info/recording_info.h"
 
 namespace stepscope::report {

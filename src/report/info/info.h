@@ -5,11 +5,16 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/notes.h"
 #include "base/units.h"
+#include "memory/snapshot.h"
+#include "memory/stats.h"
+#include "memory/timeline.h"
 #include "trace/rank_record.h"
 #include "trace/run.h"
 
@@ -185,5 +190,24 @@ enum class NoDeviceCause : std::uint8_t {
 };
 // Nothing when there is device work, or when the trace is of another tool.
 std::optional<NoDeviceCause> cause_of_no_device_work(const RunInfo& info);
+
+// What was recorded of memory besides the traces, and the summary of a run together with it.
+
+struct RecordedMemory {
+  std::span<const memory::Snapshot> snapshots;
+  std::span<const memory::Timeline> timelines;
+  std::span<const memory::Stats> stats;
+};
+
+// Some other file of the run, such as a machine's samples, for what was odd in it.
+struct NotedFile {
+  std::string_view path;
+  const base::ImportLog* log = nullptr;
+};
+
+// Of the run, with what was odd in the memory files and others too, and with what ranks wrote down.
+RunInfo summarize(const trace::Run& run, const RecordedMemory& memory,
+                  std::span<const trace::RankRecord> rank_records = {},
+                  std::span<const NotedFile> others = {});
 
 }  // namespace stepscope::report

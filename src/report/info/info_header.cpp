@@ -1,5 +1,3 @@
-#include "report/info/info_header.h"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -8,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/number_text.h"
+#include "report/info/info_parts.h"
 
 namespace stepscope::report {
 namespace {

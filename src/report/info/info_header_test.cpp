@@ -1,10 +1,10 @@
-#include "report/info/info_header.h"
-
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "report/info/info_parts.h"
 
 namespace stepscope::report {
 namespace {

@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include "report/info/info_text.h"
-#include "report/info/machine_info.h"
 #include "report/info/memory_info.h"
 #include "report/info/notes.h"
 #include "report/info/rank_records.h"
 #include "report/info/recording_info.h"
-#include "report/info/snapshot_info.h"
 #include "report/writing/json_writer.h"
 
 namespace stepscope::report {

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "report/info/info.h"
-#include "report/info/recorded_memory.h"
 #include "report/writing/json_writer.h"
 #include "report/writing/text_table.h"
 
@@ -36,5 +36,14 @@ std::string info_json(const RunInfo& info, const RecordedMemory& memory,
 
 // What to say and check when a trace has no device work; more in docs/start/no-gpu-events.md.
 std::string no_device_text(NoDeviceCause cause, const Look& look);
+
+// What was sampled of machines: how much, when and what could not be seen; as text and as JSON.
+// What the samples say is for the analysis `system`.
+
+// One block per file, each with its notes.
+std::string machines_text(std::span<const MachineInfo> machines, const InfoTextOptions& options);
+
+// The list under "machines" in "stepscope.info/1".
+void write_machines(JsonWriter& json, std::span<const MachineInfo> machines);
 
 }  // namespace stepscope::report

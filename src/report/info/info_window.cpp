@@ -1,9 +1,9 @@
-#include "report/info/info_window.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <set>
 #include <vector>
+
+#include "report/info/info_parts.h"
 
 namespace stepscope::report {
 namespace {

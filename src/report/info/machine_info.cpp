@@ -1,5 +1,3 @@
-#include "report/info/machine_info.h"
-
 #include <algorithm>
 #include <vector>
 
@@ -7,6 +5,7 @@
 
 #include "base/standard_input.h"
 #include "report/info/info_facts.h"
+#include "report/info/info_text.h"
 #include "report/info/notes.h"
 #include "report/writing/numbers.h"
 #include "report/writing/text_width.h"

@@ -1,10 +1,10 @@
-#include "report/info/machine_info.h"
-
 #include <array>
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "report/info/info_text.h"
 
 namespace stepscope::report {
 namespace {

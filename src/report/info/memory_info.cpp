@@ -11,7 +11,6 @@
 #include "report/info/info_facts.h"
 #include "report/info/info_text.h"
 #include "report/info/notes.h"
-#include "report/info/snapshot_info.h"
 #include "report/writing/numbers.h"
 #include "report/writing/text_width.h"
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "report/info/info_facts.h"
-#include "report/info/info_window.h"
+#include "report/info/info_parts.h"
 #include "report/info/rank_records.h"
 #include "report/writing/numbers.h"
 #include "report/writing/text_width.h"

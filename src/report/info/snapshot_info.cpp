@@ -1,5 +1,3 @@
-#include "report/info/snapshot_info.h"
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -10,6 +8,7 @@
 
 #include "base/standard_input.h"
 #include "report/info/info_facts.h"
+#include "report/info/memory_info.h"
 #include "report/info/notes.h"
 #include "report/writing/numbers.h"
 #include "report/writing/text_width.h"

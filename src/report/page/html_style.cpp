@@ -1,4 +1,4 @@
-#include "report/page/html_style.h"
+#include "report/page/table_html.h"
 
 namespace stepscope::report {
 

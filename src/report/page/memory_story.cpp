@@ -1,5 +1,3 @@
-#include "report/page/memory_story.h"
-
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -8,6 +6,7 @@
 
 #include "base/standard_input.h"
 #include "base/table_line.h"
+#include "report/page/page_facts.h"
 #include "report/tables/cell_text.h"
 #include "report/writing/numbers.h"
 

@@ -116,4 +116,11 @@ std::string page_html(const Page& page, std::string_view program);
 // "stepscope.report/1", described in docs/cli/report.md.
 std::string report_json(const Answers& answers);
 
+// The first lines of the report for programs: what to show before anything else, in the words and
+// numbers of the report.
+
+// "stepscope.summary/1", described in docs/formats/http-api.md. Of the answers it reads those of
+// kFirstAnalyses.
+std::string summary_json(const Answers& answers);
+
 }  // namespace stepscope::report

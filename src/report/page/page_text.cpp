@@ -9,7 +9,7 @@
 #include "report/findings/advice.h"
 #include "report/info/info_facts.h"
 #include "report/page/page.h"
-#include "report/tables/table_text.h"
+#include "report/tables/tables.h"
 #include "report/writing/numbers.h"
 #include "report/writing/text_width.h"
 

@@ -1,9 +1,7 @@
+// Which parts the report of a run has, in which order.
 #include "report/page/sections.h"
 
 #include <array>
-
-#include "report/page/loading_parts.h"
-#include "report/page/system_parts.h"
 
 namespace stepscope::report {
 namespace {
@@ -277,6 +275,191 @@ constexpr std::array kLogLines = std::to_array<Part>({
      .rows = 8,
      .caption = "The first warnings and errors, and the step they came in:",
      .quiet = true},
+});
+
+// What the report shows of a run's speed, its data loaders and its model.
+constexpr Names<8> kPhaseSpeedColumns = {
+    "rank",           "phase",  "measured",          "iterations_per_second", "median_per_second",
+    "low_per_second", "spread", "samples_per_second"};
+constexpr Names<8> kSpeedLimitColumns = {
+    "rank",   "phase",          "iterations", "warm_up",
+    "traced", "warm_up_traced", "wait_share", "loader_per_second"};
+constexpr Names<6> kJobSpeedColumns = {"phase",
+                                       "ranks",
+                                       "iterations_per_second",
+                                       "slowest_per_second",
+                                       "slowest_rank",
+                                       "samples_per_second"};
+constexpr Names<6> kSaveColumns = {"rank", "saves", "save_ns", "save_share", "mean_ns", "max_ns"};
+constexpr std::array kSpeedParts = std::to_array<Part>({
+    {.analysis = "throughput",
+     .table = "series",
+     .shown = Shown::kChart,
+     .caption = "Iterations a second, over time:",
+     .quiet = true,
+     .only_html = true,
+     .one_rank = true},
+    {.analysis = "throughput", .table = "phases", .columns = kPhaseSpeedColumns, .quiet = true},
+    {.analysis = "throughput",
+     .table = "phases",
+     .columns = kSpeedLimitColumns,
+     .caption = "What was left out of these (traced ones of the warm-up are in both), how long the "
+                "rest waited for data, and how many batches a second the loader can make:",
+     .quiet = true},
+    {.analysis = "throughput",
+     .table = "job",
+     .columns = kJobSpeedColumns,
+     .caption = "All ranks together:",
+     .quiet = true,
+     .several_ranks = true},
+    {.analysis = "throughput",
+     .table = "saves",
+     .columns = kSaveColumns,
+     .caption = "Checkpoints, which are part of no step and of no rate, and the time that training "
+                "stood still for them:",
+     .quiet = true},
+});
+
+constexpr Names<9> kWatchedColumns = {
+    "rank",          "loader",           "workers",     "batches",   "wait_share",
+    "first_wait_ns", "later_wait_share", "p95_wait_ns", "mean_ready"};
+constexpr Names<8> kMakingColumns = {"rank",        "loader",          "make_ns",
+                                     "fetch_share", "transform_share", "collate_share",
+                                     "cpu_cores",   "read_bytes"};
+constexpr Names<9> kLateColumns = {"rank",    "loader",          "worker",
+                                   "batches", "busy_share",      "median_ns",
+                                   "late",    "transform_share", "read_bytes"};
+constexpr Names<8> kWaitingStepColumns = {"rank",   "step",  "wait_ns", "wait_share",
+                                          "worker", "cause", "make_ns", "read_bytes"};
+constexpr std::array kDataParts = std::to_array<Part>({
+    {.analysis = "loader",
+     .table = "steps",
+     .shown = Shown::kChart,
+     .caption = "Waiting for data in each step:",
+     .needs = "wait_ns",
+     .quiet = true,
+     .only_html = true},
+    {.analysis = "loader", .table = "loaders", .columns = kWatchedColumns, .quiet = true},
+    {.analysis = "loader",
+     .table = "loaders",
+     .columns = kMakingColumns,
+     .caption = "Making a batch, by parts:",
+     .needs = "make_ns",
+     .quiet = true},
+    {.analysis = "loader",
+     .table = "workers",
+     .columns = kLateColumns,
+     .rows = 16,
+     .caption = "Worker by worker; late: the loop waited for a batch it was still making:",
+     .quiet = true,
+     .one_rank = true},
+    {.analysis = "loader",
+     .table = "steps",
+     .columns = kWaitingStepColumns,
+     .rows = 8,
+     .caption = "The first steps, and the batch each waited for:",
+     .needs = "wait_ns",
+     .quiet = true,
+     .only_html = true,
+     .one_rank = true},
+});
+
+constexpr Names<9> kModelColumns = {"rank",       "model",        "layers",
+                                    "parameters", "trainable",    "parameter_bytes",
+                                    "mult_adds",  "output_bytes", "counted_by"};
+constexpr Names<8> kModelLayerColumns = {
+    "rank", "layer", "type", "parameters", "parameter_share", "mult_adds", "output", "depth"};
+constexpr std::array kModelParts = std::to_array<Part>({
+    {.analysis = "model", .table = "summary", .columns = kModelColumns, .quiet = true},
+    {.analysis = "model",
+     .table = "layers",
+     .columns = kModelLayerColumns,
+     .rows = 24,
+     .quiet = true,
+     .one_rank = true},
+});
+
+// What the report shows of the machines a run was on, and of the energy they took.
+constexpr Names<10> kMachineColumns = {"node",
+                                       "processors",
+                                       "cpu_mean_share",
+                                       "cpu_p95_share",
+                                       "job_cores",
+                                       "memory_mean_bytes",
+                                       "memory_max_bytes",
+                                       "memory_total_bytes",
+                                       "disk_read_bytes",
+                                       "received_bytes"};
+constexpr Names<11> kGpuColumns = {"node",
+                                   "gpu",
+                                   "busy_mean_share",
+                                   "busy_p95_share",
+                                   "memory_max_bytes",
+                                   "memory_total_bytes",
+                                   "mean_watts",
+                                   "max_watts",
+                                   "mean_mhz",
+                                   "max_celsius",
+                                   "slowed_by"};
+constexpr Names<7> kProcessColumns = {"rank",      "processes",     "most",      "mean_cores",
+                                      "max_cores", "rss_max_bytes", "read_bytes"};
+constexpr Names<3> kMissingColumns = {"node", "source", "missing"};
+constexpr std::array kMachines = std::to_array<Part>({
+    {.analysis = "system",
+     .table = "load",
+     .shown = Shown::kChart,
+     .caption = "How busy they were, over time:",
+     .only_html = true},
+    {.analysis = "system",
+     .table = "memory",
+     .shown = Shown::kChart,
+     .caption = "Memory in use, over time:",
+     .only_html = true},
+    {.analysis = "system", .table = "machines", .columns = kMachineColumns},
+    {.analysis = "system",
+     .table = "gpus",
+     .columns = kGpuColumns,
+     .caption = "The GPUs of the job:",
+     .quiet = true},
+    {.analysis = "system",
+     .table = "processes",
+     .columns = kProcessColumns,
+     .caption = "The processes of the job:",
+     .quiet = true},
+    {.analysis = "system",
+     .table = "missing",
+     .columns = kMissingColumns,
+     .caption = "What could not be seen:",
+     .quiet = true},
+});
+
+constexpr Names<8> kEnergyColumns = {"of",  "devices",    "joules",          "error_joules",
+                                     "kwh", "mean_watts", "joules_per_step", "co2_grams"};
+constexpr Names<7> kEnergyDeviceColumns = {"node",   "kind",       "device",   "method",
+                                           "joules", "mean_watts", "max_watts"};
+constexpr Names<8> kPhaseColumns = {"rank",   "range",           "calls", "total_ns",
+                                    "joules", "joules_per_call", "watts", "estimate"};
+constexpr std::array kEnergyParts = std::to_array<Part>({
+    {.analysis = "energy",
+     .table = "power",
+     .shown = Shown::kChart,
+     .caption = "Power in watts, over time:",
+     .only_html = true},
+    {.analysis = "energy", .table = "run", .columns = kEnergyColumns, .needs = "joules"},
+    {.analysis = "energy",
+     .table = "devices",
+     .columns = kEnergyDeviceColumns,
+     .rows = 16,
+     .caption = "By device:",
+     .quiet = true},
+    {.analysis = "energy",
+     .table = "phases",
+     .columns = kPhaseColumns,
+     .rows = 12,
+     .caption = "By range, each below the one it was entered in:",
+     .needs = "joules",
+     .quiet = true,
+     .one_rank = true},
 });
 
 constexpr std::array kRunSections = std::to_array<Section>({

@@ -1,9 +1,8 @@
-#include "report/page/summary.h"
-
 #include <utility>
 
 #include "report/info/info_facts.h"
-#include "report/page/steps_fact.h"
+#include "report/page/page.h"
+#include "report/page/page_facts.h"
 #include "report/writing/json_writer.h"
 
 namespace stepscope::report {

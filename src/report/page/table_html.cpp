@@ -8,11 +8,9 @@
 
 #include "report/charts/series.h"
 #include "report/charts/svg_chart.h"
-#include "report/page/html_style.h"
 #include "report/tables/cell_text.h"
 #include "report/tables/short_names.h"
 #include "report/tables/shown_columns.h"
-#include "report/tables/tree_rows.h"
 #include "report/writing/numbers.h"
 #include "report/writing/text_width.h"
 

@@ -25,4 +25,10 @@ std::string answer_fragment(const analysis::Analysis& about,
                             std::span<const base::Table* const> tables,
                             std::span<const analysis::Remark> remarks);
 
+// The look of the HTML report, and the few lines that sort its tables. Everything is in the file:
+// it opens without a network, and reads without scripts.
+
+extern const std::string_view kHtmlStyle;
+extern const std::string_view kHtmlScript;
+
 }  // namespace stepscope::report

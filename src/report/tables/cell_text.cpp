@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "report/writing/change_text.h"
 #include "report/writing/numbers.h"
 #include "report/writing/text_width.h"
 

@@ -36,4 +36,22 @@ struct RankNote {
 // "rank 0 · device 0"
 std::string lifted_text(const base::Table& table, const ShownColumns& shown, RankNote note = {});
 
+// The rows of a table in another order: by one column, equal ones as they were, nulls last, and
+// the row for "all the others" behind everything.
+
+// What people expect without saying: numbers that count or measure from the largest, names and
+// numbers that name something from the first.
+bool descends_by_default(const base::ColumnShape& column);
+
+base::Table sorted_by(const base::Table& table, std::size_t column, bool descending);
+
+base::Table first_rows(const base::Table& table, std::size_t count);
+
+// Tables whose rows are a tree: how far to move a name to the right so that it stands below the row
+// it belongs to.
+
+// Columns of space ahead of the names of each row; empty where the table is no tree, was put into
+// another order, or this is not the column with the names.
+std::vector<std::size_t> indents(const base::Table& table, std::size_t column);
+
 }  // namespace stepscope::report

@@ -1,6 +1,4 @@
 // A table laid out as text for people.
-#include "report/tables/table_text.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,7 +9,8 @@
 
 #include "report/tables/cell_text.h"
 #include "report/tables/short_names.h"
-#include "report/tables/tree_rows.h"
+#include "report/tables/shown_columns.h"
+#include "report/tables/tables.h"
 #include "report/writing/numbers.h"
 #include "report/writing/text_width.h"
 

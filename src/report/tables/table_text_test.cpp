@@ -1,5 +1,3 @@
-#include "report/tables/table_text.h"
-
 #include <array>
 #include <set>
 
@@ -7,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "report/tables/cell_text.h"
-#include "report/tables/table_order.h"
+#include "report/tables/shown_columns.h"
 #include "report/tables/tables.h"
 #include "report/writing/text_width.h"
 

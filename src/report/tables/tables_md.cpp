@@ -5,8 +5,8 @@
 
 #include "report/tables/cell_text.h"
 #include "report/tables/short_names.h"
+#include "report/tables/shown_columns.h"
 #include "report/tables/tables.h"
-#include "report/tables/tree_rows.h"
 
 namespace stepscope::report {
 

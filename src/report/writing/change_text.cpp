@@ -1,5 +1,3 @@
-#include "report/writing/change_text.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -1,9 +1,8 @@
 // Changes with their bounds, and findings' small texts.
-#include "report/writing/change_text.h"
-
 #include <gtest/gtest.h>
 
 #include "report/findings/advice.h"
+#include "report/writing/numbers.h"
 
 namespace stepscope::report {
 namespace {

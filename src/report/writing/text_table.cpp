@@ -42,7 +42,7 @@ std::vector<std::string_view> text_table_lines_of(std::string_view title) {
 }
 
 // A line under construction. Spaces are held back until something follows them.
-class Line {
+class TextLine {
  public:
   void add(std::string_view text, std::size_t width, Align align, Style style, const Look& look) {
     const std::size_t used = text_width(text);
@@ -130,7 +130,7 @@ std::string TextTable::heading(const std::vector<std::size_t>& width, const Look
   }
   std::string text;
   for (std::size_t l = 0; l < height; ++l) {
-    Line line;
+    TextLine line;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
       if (c > 0) line.space(kTextTableGap);
       const std::size_t above = height - titles[c].size();
@@ -164,7 +164,7 @@ std::string TextTable::render(const Look& look) const {
       height = std::max(height, cells[c].size());
     }
     for (std::size_t l = 0; l < height; ++l) {
-      Line line;
+      TextLine line;
       line.space(kTextTableIndent);
       for (std::size_t c = 0; c < row.size(); ++c) {
         if (c > 0) line.space(kTextTableGap);

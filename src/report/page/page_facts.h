@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/units.h"
 #include "report/page/page.h"
@@ -33,5 +34,20 @@ std::string tracing_cost_fact(const Answers& answers);
 // titles of what is known of traced steps alone; empty: of all steps, or nothing but the trace is
 // there.
 std::string traced_mark(const Answers& answers);
+
+// Runs in which no GPU worked: one line of the report says so, and the rest of it is about the
+// host.
+
+// Nothing was traced on a device, called into one, or seen of one by the sampler.
+bool worked_without_gpu(const Answers& answers);
+
+// "none was seen: …"
+std::string no_gpu_fact(const Answers& answers);
+
+// A memory snapshot in a few sentences: the peak and who holds it, why a request failed and the
+// cheapest way out, what leaks, what is held for nothing.
+
+// One text per device of a snapshot, named by it.
+std::vector<NamedText> memory_story(const Answers& answers);
 
 }  // namespace stepscope::report
