@@ -100,7 +100,7 @@ def corpus() -> Path:
 
 
 @pytest.fixture
-def nobody(program: Program) -> list[str]:
+def unprivileged(program: Program) -> list[str]:
     """What to put before a command so that permissions bind it: nothing, unless we are root."""
     if os.geteuid() != 0:
         return []
@@ -109,5 +109,5 @@ def nobody(program: Program) -> list[str]:
         not shutil.which("setpriv")
         or subprocess.run([*prefix, program.path, "--version"]).returncode
     ):
-        pytest.skip("root may read everything, and there is no way to be somebody else here")
+        pytest.skip("root may read everything, and there is no way to be another user here")
     return prefix

@@ -1,7 +1,7 @@
 """A Slurm of one node, made for a test and gone after it: its own key, ports, folders and daemons.
 
-Everything runs as the user of the test, who needs no rights beside what `slurmd` itself wants. The
-folder lies outside of the test's own, because munge wants one that everybody may enter.
+Everything runs as the user of the test, with no rights beside what `slurmd` itself wants. The
+folder lies outside of the test's own, because munge wants one that every user may enter.
 """
 
 import os

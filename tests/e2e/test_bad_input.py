@@ -207,10 +207,12 @@ def test_other_json_beside_traces_is_left_out(program: Program, tmp_path: Path) 
     assert ended.stdout.count(b"\n") == 2
 
 
-def test_no_permission(program: Program, tmp_path: Path, nobody: list[str]) -> None:
+def test_no_permission(program: Program, tmp_path: Path, unprivileged: list[str]) -> None:
     path = written(tmp_path, b"[" + EVENT % b"1" + b"]")
     path.chmod(0)
-    done = subprocess.run([*nobody, program.path, "info", path], capture_output=True, check=False)
+    done = subprocess.run(
+        [*unprivileged, program.path, "info", path], capture_output=True, check=False
+    )
     assert done.returncode == 3
     assert b"trace.json: Permission denied" in done.stderr
 

@@ -308,8 +308,8 @@ def test_names_of_any_length_against_a_pattern_of_steps(program: Program, tmp_pa
     assert facts["steps"]["count"] == 1
 
 
-def test_permission_denied(program: Program, nobody: list[str]) -> None:
-    # Not in tmp_path: its parents are closed to everybody else.
+def test_permission_denied(program: Program, unprivileged: list[str]) -> None:
+    # Not in tmp_path: its parents are closed to other users.
     with tempfile.TemporaryDirectory() as place:
         Path(place).chmod(0o755)
         folder = Path(place, "closed")
@@ -320,7 +320,7 @@ def test_permission_denied(program: Program, nobody: list[str]) -> None:
         secret.chmod(0)
         folder.chmod(0)
         outcomes = [
-            (path, subprocess.run([*nobody, program.path, "info", path], capture_output=True))
+            (path, subprocess.run([*unprivileged, program.path, "info", path], capture_output=True))
             for path in (secret, folder)
         ]
         folder.chmod(0o700)

@@ -26,7 +26,7 @@ def event(ts: float, name: str, category: str = "cpu_op", **more: Any) -> dict[s
 
 
 def secret_trace(folder: Path) -> Path:
-    """A trace that gives away who ran what where, in every place it can."""
+    """A trace that gives away user, program and place, in every place it can."""
     stack = "secretlab/model.py(7): forward;/srv/alice/train.py(12): <module>"
     events = [
         event(0, "ProfilerStep#3", "user_annotation", dur=90),

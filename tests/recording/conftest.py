@@ -36,7 +36,7 @@ def fresh_python() -> str:
         [ROOT / "tools" / "training_env"], capture_output=True, text=True, check=False
     )
     if made.returncode != 0:
-        # Nobody would miss the tests of recording if they skipped: on a machine without a package
+        # Tests of recording that skip would go unnoticed: on a machine without a package
         # index, whoever runs them says so.
         why = f"no environment with torch can be made: {made.stderr.strip()[-300:]}"
         if "STEPSCOPE_WITHOUT_TORCH" in os.environ:

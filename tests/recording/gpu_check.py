@@ -240,7 +240,7 @@ def out_of_memory_gives_a_snapshot(folder: Path) -> str:
 
 @check
 def out_of_memory_without_a_window(folder: Path) -> str:
-    """Nobody asked for snapshots, and the error ends the run."""
+    """Snapshots were not asked for, and the error ends the run."""
     run = folder / "oom-alone"
     try:
         with warnings.catch_warnings():
@@ -258,7 +258,7 @@ def out_of_memory_without_a_window(folder: Path) -> str:
 
 @check
 def history_of_the_program_is_left_alone(folder: Path) -> str:
-    """Who records himself goes on recording."""
+    """A program that records by itself goes on recording."""
     run = folder / "own"
     torch.cuda.memory._record_memory_history(max_entries=10_000, stacks="python")
     try:

@@ -106,8 +106,8 @@ def main() -> int:
         for _ in range(3):
             for setting in ((False, False), (True, False), (False, True), (True, True)):
                 figures = one_trial(folder, *setting)
-                told = {"pin_memory": setting[0], "non_blocking": setting[1], **figures}
-                print(json.dumps(told), flush=True)
+                trial = {"pin_memory": setting[0], "non_blocking": setting[1], **figures}
+                print(json.dumps(trial), flush=True)
                 found[setting].append(figures["loading_ms"] + figures["training_ms"])
     medians = {key: statistics.median(times) for key, times in found.items()}
     holds = {

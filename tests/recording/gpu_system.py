@@ -100,7 +100,7 @@ def expect(holds: bool, otherwise: str) -> None:
 
 
 def blocks(folder: Path) -> None:
-    """Alternating blocks, told apart by joules per step."""
+    """Alternating blocks, distinct by joules per step."""
     run, counter, truth = folder / "blocks", Counter(), []
     work = loads()
     for load in work.values():

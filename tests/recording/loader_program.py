@@ -69,7 +69,7 @@ class Collate:
 def make_sample(dataset: "Mapped | Streamed | Slotted", index: int) -> torch.Tensor:
     start = time.perf_counter_ns()
     time.sleep(ITEM_S)
-    # Nobody has them yet: a worker reads their code with its first sample.
+    # Not imported yet: a worker reads their code with its first sample.
     import pydoc_data.topics  # noqa: F401
     import xml.dom.minidom  # noqa: F401
 

@@ -33,10 +33,10 @@ static int pop(void) {
 }
 
 int InitializeInjectionNvtx2(const void* (*export_table)(unsigned int id)) {
-  const callbacks* const told = export_table(kCallbacks);
+  const callbacks* const exported = export_table(kCallbacks);
   function** table = NULL;
   unsigned int size = 0;
-  if (told == NULL || !told->module_table(kCore, &table, &size) || size <= kRangePop) return 0;
+  if (exported == NULL || !exported->module_table(kCore, &table, &size) || size <= kRangePop) return 0;
   *table[kRangePushA] = (function)push;
   *table[kRangePop] = (function)pop;
   return 1;

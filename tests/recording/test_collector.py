@@ -1,4 +1,4 @@
-"""Pauses of Python's garbage collector are noted, and the stalls tell them."""
+"""Pauses of Python's garbage collector are recorded, and the stalls show them."""
 
 import gc
 from collections.abc import Callable
@@ -26,7 +26,7 @@ with stepscope.profile(sys.argv[1], trace=False) as prof:
 """
 
 
-def test_collections_are_noted(script: MakeScript, tmp_path: Path) -> None:
+def test_collections_are_recorded(script: MakeScript, tmp_path: Path) -> None:
     script(PROGRAM.replace("{every}", "0")).run(str(tmp_path / "run"))
     run = stepscope.open(tmp_path / "run")
     (row,) = (row for row in run.stalls()["kinds"].rows() if row["stall"] == "collector")
@@ -40,7 +40,7 @@ def test_a_program_without_them_is_not_blamed(script: MakeScript, tmp_path: Path
     assert "collector" not in [row["stall"] for row in run.stalls()["kinds"].rows()]
 
 
-def test_nobody_listens_afterwards(tmp_path: Path) -> None:
+def test_nothing_listens_afterwards(tmp_path: Path) -> None:
     before = list(gc.callbacks)
     with profile(tmp_path / "run", trace=False) as prof:
         assert len(gc.callbacks) == len(before) + 1

@@ -41,8 +41,8 @@ def test_energy_is_the_integral_of_power(
     )
     # The watched loader gave three samples a step.
     assert whole["joules_per_sample"] == pytest.approx(whole["joules_per_step"] / 3)
-    (told,) = tables(program, "energy", run, "--samples-per-step", "12")["run"]
-    assert told["joules_per_sample"] == pytest.approx(whole["joules_per_step"] / 12)
+    (given,) = tables(program, "energy", run, "--samples-per-step", "12")["run"]
+    assert given["joules_per_sample"] == pytest.approx(whole["joules_per_step"] / 12)
     for step in found["steps"]:
         begin = (step["start_ns"] + start_of(run) - wall) / 1e6
         true = 2 * integral(begin, begin + step["step_ns"] / 1e6)
@@ -58,7 +58,7 @@ def start_of(run: Path) -> int:
 def test_a_counter_that_is_slow_to_read_is_read_seldom(
     script: Make, program: Program, fake_nvml: Path, tmp_path: Path
 ) -> None:
-    """Power goes on meanwhile, so that steps are told apart by it and the run by the counter."""
+    """Power goes on meanwhile, so that steps are measured by it and the run by the counter."""
     driver = {"FAKE_NVML_SLOW": "3", "FAKE_NVML_UPDATE": "10"}
     run, wall = run_sampled_in_time(script, tmp_path, fake_nvml, CUDA_VISIBLE_DEVICES="0", **driver)
     machine = machine_of(run)

@@ -8,7 +8,7 @@ from recorded_program import Script
 
 import stepscope
 
-# Behind a program that has begun to record and has a loader.
+# After a program that has begun to record and has a loader.
 TIMED_LOOP = """
     for _ in range(2):
         asked = time.monotonic()
@@ -54,8 +54,8 @@ with stepscope.profile(sys.argv[1], trace=False, system=False) as prof:
 """
 
 
-def check_waits(told: str, run: Path) -> None:
-    truth, of_first = map(float, told.split())
+def check_waits(output: str, run: Path) -> None:
+    truth, of_first = map(float, output.split())
     (row,) = stepscope.open(run).loader()["loaders"].rows()
     assert row["wait_ns"] / 1e9 == pytest.approx(truth, rel=0.05)
     assert row["first_wait_ns"] / 1e9 == pytest.approx(of_first, rel=0.05)
@@ -100,14 +100,14 @@ def validate(loader):
 took, steps = 0.0, 0
 with stepscope.profile(run, trace=False, system=False) as prof:
     train = [0] * 12 if kind == "nowatch" else prof.watch([0] * 12, samples=lambda batch: 4)
-    told = prof.watch(Batches([0] * 12), phase="validation")
+    validation = prof.watch(Batches([0] * 12), phase="validation")
     plain = prof.watch(Batches([0] * 12), name="held out")
     for _ in range(3):
         began, spent = time.monotonic(), 0.0
         for number, _ in enumerate(train):
             time.sleep(0.02)
             if kind == "before step" and number == 5:
-                validate(told)
+                validate(validation)
                 spent = validations[-1]
             prof.step()
             steps += 1
@@ -116,7 +116,7 @@ with stepscope.profile(run, trace=False, system=False) as prof:
             with stepscope.range("validation"):
                 validate(plain)
         elif kind != "before step":
-            validate(told)
+            validate(validation)
         if kind == "epoch":
             prof.epoch()
 print(steps / took, 12 * len(validations) / sum(validations))

@@ -14,7 +14,7 @@ import stepscope
 
 MakeScript = Callable[[str], Script]
 
-# Says when it is in its loop, and goes on until somebody ends it.
+# Says when it is in its loop, and goes on until it is ended.
 LOOP = """
 import atexit, os, signal, sys, threading, time
 import stepscope as ss
@@ -157,8 +157,8 @@ def test_killed_at_any_moment_all_but_the_last_half_second_is_there(
     for process, run, moment in zip(processes, runs, killed, strict=True):
         out, _ = process.communicate(timeout=30)
         assert process.returncode == -signal.SIGKILL
-        told = [line.split() for line in out.splitlines() if len(line.split()) == 2]
-        done = max((int(step) + 1 for at, step in told if float(at) < moment - 0.5), default=0)
+        printed = [line.split() for line in out.splitlines() if len(line.split()) == 2]
+        done = max((int(step) + 1 for at, step in printed if float(at) < moment - 0.5), default=0)
         if done > 0:
             assert steps_of(run) >= done
             assert lines_of(run)[:done] == [str(step) for step in range(done)]
@@ -381,10 +381,10 @@ def test_a_process_that_a_signal_ends_can_be_finished_first(
         _capture.start(sys.argv[1], "events.scope", {})
         _capture.finish_on_sigterm()
         _capture.finish_on_sigterm()
-        ready, told = os.pipe()
+        ready, started = os.pipe()
         child = os.fork()
         if child == 0:  # has no recording of its own: its end waits for nothing
-            os.write(told, b".")
+            os.write(started, b".")
             while True: time.sleep(0.01)
         os.read(ready, 1)
         begun = time.monotonic()

@@ -220,10 +220,10 @@ fit(Small(), callbacks=[Callback("accumulated", trace=False)], accumulate_grad_b
     assert fetch.total_ns > 1.5 * around.total_ns  # two at a time
     report = (tmp_path / "fit-times.txt").read_text()
     assert "(in async tasks)" in report and "side by side" in report
-    # Also in a recording of the program's own, which nobody else would tell of steps.
+    # Also in a recording of the program's own, which nothing else would tell of steps.
     assert rank_facts(tmp_path / "around")["steps"] == 2
-    (of,) = read_actions(RecordedRun(tmp_path / "around"))
-    assert of.trees["main thread"]["run_training_epoch"].calls == 1
+    (actions,) = read_actions(RecordedRun(tmp_path / "around"))
+    assert actions.trees["main thread"]["run_training_epoch"].calls == 1
     assert rank_facts(tmp_path / "accumulated")["steps"] == 2
 
 

@@ -31,7 +31,7 @@ with ss.profile(sys.argv[1], trace=False{settings}) as prof:
         with ss.range("forward"):
             logging.getLogger("training").info("loss of %d", step)
         prof.step()
-    logging.getLogger("silent").error("nobody prints this")
+    logging.getLogger("silent").error("printed nowhere")
     thread = threading.Thread(target=lambda: logging.info("from a thread"), name="prefetcher")
     thread.start()
     thread.join()
@@ -51,7 +51,7 @@ ALL = [
     "loss of 0",
     "loss of 1",
     "loss of 2",
-    "nobody prints this",
+    "printed nowhere",
     "from a thread",
     "two ways",
     "caught",
@@ -113,7 +113,7 @@ def test_what_the_program_prints_stays_as_it_is(script: MakeScript, tmp_path: Pa
         (", logs=False", ["two ways", "a line of ours"]),  # by its own handler, and by log()
         (
             ", logs=logging.WARNING",
-            ["before any set-up", "nobody prints this", "two ways", "caught", "a line of ours"],
+            ["before any set-up", "printed nowhere", "two ways", "caught", "a line of ours"],
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Modules that say to the allocator who is at work: with a real torch, and an ear instead of it."""
+"""Modules that name themselves to the allocator: with a real torch, and an ear instead of it."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +22,7 @@ from stepscope.recording.memory_places import MemoryPlaces, whole_of
 now = threading.local()
 heard = []
 
-def say(short):
+def set_place(short):
     assert len(short) < 16, short
     now.text = whole_of(short)
 
@@ -69,7 +69,7 @@ class Listening(torch.optim.SGD):
         heard.append(("step", now.text))
         return super().step(closure)
 optimizer = Listening(model.parameters(), lr=0.1)
-places = MemoryPlaces(say)
+places = MemoryPlaces(set_place)
 places.begin([model, broken])
 heard.append(("begun", now.text))
 loss = model(torch.ones(3)).sum()
@@ -88,8 +88,8 @@ places.end()
 heard.append(("ended", now.text))
 model(torch.ones(3))
 assert not any(m._forward_hooks or m._forward_pre_hooks for m in [*model.modules(), broken])
-for who, text in heard:
-    print(who, "|", text)
+for name, text in heard:
+    print(name, "|", text)
 """
 
 

@@ -47,7 +47,7 @@ def test_without_a_gpu_it_is_said_once_and_training_goes_on(
     assert not list(rank_folder(tmp_path / "run").glob("memory-*.pickle*"))
 
 
-def test_when_nobody_asked_nothing_is_said(training: MakeScript, tmp_path: Path) -> None:
+def test_without_a_request_nothing_is_said(training: MakeScript, tmp_path: Path) -> None:
     done = training(TRAIN.format(snapshot="None")).run(str(tmp_path / "run"))
     assert done.stdout == "done\n", done.stderr
     assert rank_facts(tmp_path / "run")["warnings"] == []
@@ -207,7 +207,7 @@ def test_memory_that_runs_out_gives_few_snapshots_that_open(
     ):
         for _ in range(5):
             observers[0](0, 5000, 10, 7)
-    watch.on_exception()  # already told
+    watch.on_exception()  # already reported
     names = sorted(path.name for path in tmp_path.glob("memory-oom-*.pickle"))
     assert names == [f"memory-oom-{i}.pickle" for i in range(3)]
     (first, *_) = json.loads((tmp_path / "rank.json").read_text())["windows"]

@@ -180,7 +180,7 @@ def test_torchinfo_counts_what_we_cannot(
     assert layers["time"]["mult_adds"] > 0
 
 
-def test_what_nobody_counted_is_empty_and_named(
+def test_what_is_uncounted_is_empty_and_named(
     training: Callable[[str], Script], tmp_path: Path
 ) -> None:
     assert training(MIXED).run("8", "odd").returncode == 0

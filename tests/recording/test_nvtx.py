@@ -26,7 +26,7 @@ with ss.range("before"):
     pass
 plan = ss.schedule(wait=1, warmup=0, active=1)
 with ss.profile("run", schedule=plan) as prof:
-    with ss.range("epoch"):  # begins before the window and ends behind it
+    with ss.range("epoch"):  # begins before the window and ends after it
         for _ in range(3):
             with ss.range("forward"):
                 torch.ones(2).sum()
@@ -67,7 +67,7 @@ def test_ranges_reach_a_tool_that_listens(
 
 
 def test_without_a_tool_nvtx_is_left_alone(training: MakeScript, tmp_path: Path) -> None:
-    """Handing on costs; where nobody listens nothing is handed on outside of windows."""
+    """Handing on costs; where no tool listens nothing is handed on outside of windows."""
     done = training(
         """
         import sys, torch
@@ -91,7 +91,7 @@ import stepscope as ss
 with ss.profile("run", trace=False) as prof:
     with ss.range("before torch"):
         pass
-    with ss.range("importing"):  # begins without torch: nobody takes it, nobody ends it
+    with ss.range("importing"):  # begins without torch: not handed on, and not ended there
         import torch
         if not hasattr(torch._C, "_nvtx"):
             print("no NVTX in this torch")

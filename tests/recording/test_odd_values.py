@@ -70,8 +70,8 @@ def test_texts_that_cannot_be_written_as_they_are(script: MakeScript, tmp_path: 
     )
     done = program.run(str(tmp_path / "run"))
     assert (done.returncode, done.stderr) == (0, "")
-    told = [warning["text"] for warning in rank_facts(tmp_path / "run")["warnings"]]
-    assert told == [
+    warnings = [warning["text"] for warning in rank_facts(tmp_path / "run")["warnings"]]
+    assert warnings == [
         "no number for the counter loss: None",
         "the name of a range is a text, not int; it is recorded as '7'",
         """the name of an instant is a text, not bytes; it is recorded as "b'no text'\"""",
@@ -123,9 +123,9 @@ def test_bytes_that_are_no_text_wherever_a_run_is_described(
     done = program.run(odd)
     assert (done.returncode, done.stderr) == (0, "")
     run = tmp_path / odd / "run"
-    told = json.loads((run / "run.json").read_text("utf-8"))
-    assert told["command"][1:] == told["tags"] == told["config"][odd] == [odd]
-    assert (told["directory"], told["git"]["branch"]) == (str(tmp_path / odd), odd)
+    about = json.loads((run / "run.json").read_text("utf-8"))
+    assert about["command"][1:] == about["tags"] == about["config"][odd] == [odd]
+    assert (about["directory"], about["git"]["branch"]) == (str(tmp_path / odd), odd)
     assert json.loads((tmp_path / odd / "named" / "run.json").read_text("utf-8"))["id"] == odd
     # The same run is known again; all of it is there, by any name that is text.
     (tmp_path / "text").symlink_to(run)

@@ -1,4 +1,4 @@
-"""stepscope.profile without torch: all but its windows is recorded; misuse is told at once."""
+"""stepscope.profile without torch: all but its windows is recorded; misuse is an error at once."""
 
 import json
 import logging
@@ -65,7 +65,7 @@ def test_findings_say_how_to_record_more_in_the_same_way(tmp_path: Path) -> None
 
 def test_outside_a_recording_nothing_happens(tmp_path: Path) -> None:
     stepscope.step()
-    stepscope.log("nobody listens")
+    stepscope.log("nothing listens")
     prof = profile(tmp_path / "run")
     prof.step()
     prof.epoch()
@@ -141,7 +141,7 @@ def test_an_unwritable_folder(tmp_path: Path) -> None:
         folder.parent.chmod(stat.S_IRUSR | stat.S_IXUSR)
     with pytest.raises(RecordingError, match="a run cannot be recorded there"):
         profile(folder).start()
-    with profile(tmp_path / "open", max_bytes=float("inf")) as prof:  # nothing was left behind
+    with profile(tmp_path / "open", max_bytes=float("inf")) as prof:  # nothing was left over
         prof.step()
 
 
@@ -301,11 +301,11 @@ def test_a_full_disk_costs_the_recording_only(
     assert "could not be written" in done.stderr
     assert stepscope.open(rank_folder(tmp_path / "run") / "events.scope").notes != []
     assert list(tmp_path.rglob("*.partial")) == []
-    # What is lost of the machine's samples is told with the rest.
+    # What is lost of the machine's samples is reported with the rest.
     info = program.run("info", "--json", tmp_path / "run")
     losses = {note["id"]: note["count"] for note in json.loads(info.stdout)["notes"]}
-    told = re.findall(r"(\w+) \((\d+)\)", info.stderr.decode())
-    assert told and all(losses[kind] == int(count) for kind, count in told)
+    reported = re.findall(r"(\w+) \((\d+)\)", info.stderr.decode())
+    assert reported and all(losses[kind] == int(count) for kind, count in reported)
 
 
 def test_ranks_of_one_launch(script: MakeScript, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The live rate of a loop, drawn by the real tqdm and the real rich, and by nobody."""
+"""The live rate of a loop, drawn by the real tqdm and the real rich, and without either."""
 
 import fcntl
 import os
@@ -26,7 +26,7 @@ LOOP = """
     with stepscope.profile("run", trace=False) as prof:
         for _ in prof.watch([[1, 2, 3]] * 8, progress=True, phase="validation"):
             time.sleep(0.12)
-        print("behind the loop", file=sys.stderr)
+        print("after the loop", file=sys.stderr)
 """
 
 
@@ -66,7 +66,7 @@ def on_a_terminal(program: Script, *words: str) -> str:
 
 
 class Shown:
-    """A bar that nobody sees."""
+    """A bar that is not seen."""
 
     def __init__(self) -> None:
         self.rates: list[str] = []
@@ -98,7 +98,7 @@ def test_the_first_stretch_is_not_in_the_rate(monkeypatch: pytest.MonkeyPatch) -
 
 def test_nothing_is_drawn_without_a_terminal(script: MakeScript) -> None:
     done = script(LOOP).run("nothing")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "behind the loop\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "after the loop\n")
 
 
 @pytest.mark.parametrize(
@@ -119,6 +119,6 @@ def test_a_terminal_shows_the_live_rate(training: MakeScript, hidden: str, drawn
     assert "it/s" in text
     assert "samples/s" in text
     # The bar is gone, and the line is free for what comes next.
-    assert text.endswith("behind the loop\r\n")
-    last = text.removesuffix("behind the loop\r\n")
+    assert text.endswith("after the loop\r\n")
+    last = text.removesuffix("after the loop\r\n")
     assert last.endswith(("\r", "\x1b[2K")), last[-40:]

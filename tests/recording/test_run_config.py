@@ -79,7 +79,7 @@ def test_nothing_is_started_with_a_wrong_file(
 
 
 def test_keys_of_anemoi(trainer: Runner, tmp_path: Path) -> None:
-    """Windows as its users know them; the plan has the whole group for who writes the reports."""
+    """Windows as its users know them; the plan has the whole group for what writes the reports."""
     (tmp_path / "stepscope.yaml").write_text(
         "benchmark_profiler: {memory: {steps: 3, warmup: 2}, snapshot: {enabled: False}}\n"
     )

@@ -46,11 +46,11 @@ READY = "print('hangs', flush=True)\n"
     [
         # The recorder writes a few times a second: what is killed later has written all steps.
         (TRAINING + "loop(1)\ntime.sleep(1)\nos.kill(os.getpid(), 9)\n", signal.SIGKILL, None),
-        # What is registered last runs first: before our end, and behind it.
+        # What is registered last runs first: before our end, and after it.
         (TRAINING + "loop(1)\n" + HANGS + READY, signal.SIGTERM, "SIGTERM"),
         (HANGS + TRAINING + "loop(1)\n" + READY, signal.SIGTERM, "exit"),
     ],
-    ids=["killed", "hangs before the end", "hangs behind it"],
+    ids=["killed", "hangs before the end", "hangs after it"],
 )
 def test_the_program_dies_of_a_signal(
     trainer: Runner, tmp_path: Path, text: str, number: signal.Signals, finished: str | None
@@ -72,7 +72,7 @@ def test_the_program_dies_of_a_signal(
     assert facts.get("finished") == finished
     assert (facts["program"]["status"], facts["program"]["signal"]) == (128 + number, number.name)
     assert stepscope.open(tmp_path / "run").step_numbers
-    # Who looks later is told, too.
+    # A later look shows it, too.
     report = subprocess.run(
         [trainer.program, "info", "run"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
@@ -96,7 +96,7 @@ KILLED = "import os\nos.kill(os.getpid(), 9)\n"
     ids=["before torch", "before the training"],
 )
 def test_killed_before_the_training(trainer: Runner, tmp_path: Path, text: str, why: str) -> None:
-    """Nobody knows what the program would have done: it is not said to have no training loop."""
+    """What the program would have done is unknown: it is not said to have no training loop."""
     trainer.script(text)
     done = trainer.run("--no-report", "--out", "run", "--", trainer.python, "train.py")
     assert done.returncode == -signal.SIGKILL
@@ -121,7 +121,7 @@ def test_killed_before_the_training(trainer: Runner, tmp_path: Path, text: str, 
             " (SIGABRT, a fault in compiled code; `python -X faulthandler` shows where)",
         ),
     ],
-    ids=["of a shell", "of Python", "exit", "not Python", "told by a shell", "abort"],
+    ids=["of a shell", "of Python", "exit", "not Python", "status of a shell", "abort"],
 )
 def test_the_last_line_says_how_it_ended(
     runner: Runner, words: list[str], status: int, reason: str

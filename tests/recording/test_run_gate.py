@@ -89,7 +89,7 @@ def test_a_run_that_did_not_end_by_itself_is_not_passed(
     assert words in refused.stderr.decode()
 
 
-def test_a_run_without_steps_is_judged_by_nobody(
+def test_a_run_without_steps_is_not_judged(
     program: Program, script: MakeScript, tmp_path: Path
 ) -> None:
     none = record(script, tmp_path / "none", steps=0)
@@ -119,13 +119,13 @@ def test_steps_outside_of_windows_count(
     program: Program, script: MakeScript, tmp_path: Path
 ) -> None:
     run = trace(record(script, tmp_path / "run"))
-    told = json.loads(program.run("diff", "--json", run, run).stdout)
+    answer = json.loads(program.run("diff", "--json", run, run).stdout)
     # The one before, in which a profiler warms up, four of the window, the one it was closed in.
-    for side in told["tables"]["sides"]:
+    for side in answer["tables"]["sides"]:
         assert side["kind"] == "untraced"
         assert side["steps"] + side["warmup_steps"] == STEPS - 6
         assert side["traced_steps"] == len(TRACED)
-    assert told["tables"]["times"][0]["before_ns"] < 5e9
+    assert answer["tables"]["times"][0]["before_ns"] < 5e9
     done = program.run("check", run, "--baseline", run, "--json")
     checked = json.loads(done.stdout)
     assert " steps outside of trace windows" in checked["runs"][0]
@@ -146,10 +146,10 @@ def test_traced_steps_are_held_against_traced_ones(
     run = trace(record(script, tmp_path / "run"))
     alone = tmp_path / "alone.json"
     alone.write_text(trace_text())
-    told = json.loads(program.run("diff", "--json", run, alone).stdout)
-    assert [side["kind"] for side in told["tables"]["sides"]] == ["traced", "traced"]
-    assert [side["steps"] for side in told["tables"]["sides"]] == [len(TRACED)] * 2
-    assert f"Of both sides the traced steps, since {alone} has no others." in told["remarks"]
+    answer = json.loads(program.run("diff", "--json", run, alone).stdout)
+    assert [side["kind"] for side in answer["tables"]["sides"]] == ["traced", "traced"]
+    assert [side["steps"] for side in answer["tables"]["sides"]] == [len(TRACED)] * 2
+    assert f"Of both sides the traced steps, since {alone} has no others." in answer["remarks"]
     done = program.run("check", alone, "--baseline", run, "--width", "0")
     assert done.exit_status == 0
     assert f"of both sides the traced steps, since {alone} has no others" in done.stdout.decode()
@@ -161,9 +161,9 @@ def test_traced_against_untraced_steps_is_unsure(
     run = record(script, tmp_path / "run")
     alone = tmp_path / "alone.json"
     alone.write_text(trace_text())
-    told = json.loads(program.run("diff", "--json", run, alone).stdout)
-    assert "unsure: one side was traced, the other was not" in told["sentence"]
-    assert told["tables"]["times"][0]["significant"] is None
+    answer = json.loads(program.run("diff", "--json", run, alone).stdout)
+    assert "unsure: one side was traced, the other was not" in answer["sentence"]
+    assert answer["tables"]["times"][0]["significant"] is None
     done = program.run("check", alone, "--baseline", run, "--width", "0")
     assert done.exit_status == 0
     assert f"the steps of {alone} were traced, those of {run} were not" in done.stdout.decode()

@@ -229,8 +229,8 @@ def test_the_model_is_what_the_optimizers_step(
     for kind in kinds:
         facts = rank_facts(tmp_path / "runs" / kind)
         steps = 1 if kind.endswith("one_step") else 4
-        told = [one["text"] for one in facts["warnings"] if "never opened" not in one["text"]]
-        assert (facts["steps"], told) == (steps, []), kind
+        warnings = [one["text"] for one in facts["warnings"] if "never opened" not in one["text"]]
+        assert (facts["steps"], warnings) == (steps, []), kind
     run = stepscope.open(tmp_path / "runs" / "plain")
     layers = {row["layer"]: row for row in run.model()["layers"].rows()}
     assert [row["depth"] for row in layers.values()] == [0, 1, 2, 2, 1, 1]

@@ -1,4 +1,4 @@
-"""`stepscope run` before and behind launchers: every rank finds its place in one run."""
+"""`stepscope run` before and after launchers: every rank finds its place in one run."""
 
 import socket
 from pathlib import Path

@@ -104,7 +104,7 @@ def test_the_machine_beside_a_program_that_is_not_python(runner: Runner, tmp_pat
 
 
 def test_words_are_of_a_program_and_not_of_a_training(runner: Runner, tmp_path: Path) -> None:
-    """Whoever runs one is not told what to call in a training loop."""
+    """Hints are not about calls in a training loop."""
     done = runner.run("--out", "run", "--", "sh", "-c", "head -c 30000000 /dev/zero | wc -c")
     assert done.returncode == 0, done.stderr
     run = stepscope.open(tmp_path / "run")
@@ -245,7 +245,7 @@ def test_a_folder_that_cannot_be_written(trainer: Runner, tmp_path: Path) -> Non
 
 
 def test_a_folder_that_not_even_the_administrator_can_make(runner: Runner) -> None:
-    """The rights say yes, and the file system says no: told before the program, not behind it."""
+    """The rights say yes, and the file system says no: printed before the program, not after it."""
     runner.script("input()\nprint('ran')\n")
     process = runner.start("--out", "/proc/run", "--", runner.python, "train.py")
     assert process.stderr is not None
@@ -276,24 +276,24 @@ with stepscope.profile("its-own", trace=False) as prof:
 
 
 def test_a_folder_of_another_script(trainer: Runner, tmp_path: Path) -> None:
-    """Said at once, not behind days of training; the same script makes a further attempt."""
+    """Said at once, not after days of training; the same script makes a further attempt."""
     trainer.script("import torch\n", "other.py")
     trainer.script(TRAINING + "input()\nloop(1)\n")
     for script, warns in (("train.py", False), ("other.py", True), ("train.py", False)):
         process = trainer.start("--no-report", "--out", "run", "--", trainer.python, script)
         done = trainer.end_of(process, b"\n")
         assert done.returncode == 0
-        told = (
+        refusal = (
             "run holds a run of train.py: this one cannot be recorded there; stop it and choose "
             "another folder with --out to have a run"
         )
-        assert (said(done)[0] == told) == warns, said(done)
+        assert (said(done)[0] == refusal) == warns, said(done)
     assert (tmp_path / "run" / "attempt-1").exists()
 
 
-def test_a_folder_that_belongs_to_others(program: Program, nobody: list[str]) -> None:
-    """The root of the file system: nobody but the administrator writes there."""
-    command = [*nobody, str(program.path), "run", "--out", "/theirs/run", "--", "sh", "-c"]
+def test_a_folder_that_belongs_to_others(program: Program, unprivileged: list[str]) -> None:
+    """The root of the file system: only the administrator writes there."""
+    command = [*unprivileged, str(program.path), "run", "--out", "/theirs/run", "--", "sh", "-c"]
     done = subprocess.run([*command, "echo done; exit 3"], capture_output=True, cwd="/usr")
     assert (done.returncode, done.stdout) == (3, b"done\n")
     assert said(done)[0].startswith("/theirs/run cannot be written (Permission denied)")
@@ -330,7 +330,7 @@ def test_a_restart_that_trains(trainer: Runner, tmp_path: Path, words: Sequence[
 
 
 def test_hints_are_of_the_command(trainer: Runner, tmp_path: Path) -> None:
-    """Whoever wrote no line of stepscope is told of options, and its log is not the run's."""
+    """Hints name options, as the program has no line of stepscope; its log is not the run's."""
     trainer.script(TRAINING + "loop(1)\n")
     done = trainer.run("--no-report", "--out", "run", "--", trainer.python, "train.py")
     (warning,) = [line for line in said(done) if "never opened" in line]
@@ -364,9 +364,9 @@ print("gone", flush=True)
 
 def test_programs_started_in_the_same_second(runner: Runner) -> None:
     started = [runner.start("--no-report", "--", "sh", "-c", "sleep 0.2") for _ in range(5)]
-    told = {said(runner.end_of(process))[0] for process in started}
+    answers = {said(runner.end_of(process))[0] for process in started}
     runs = list((runner.folder / "stepscope-runs").iterdir())
-    assert len(runs) == len(told) == 5
+    assert len(runs) == len(answers) == 5
     assert all(rank_facts(run)["program"]["status"] == 0 for run in runs)
 
 

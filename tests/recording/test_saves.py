@@ -54,7 +54,7 @@ def fit(when, callbacks=(), **more):
 
 
 def check(run: Path, saves: int) -> dict[str, Any]:
-    """No step holds a save; what they took is told beside them."""
+    """No step holds a save; what they took is reported beside them."""
     opened = stepscope.open(run)
     (one,) = opened.throughput()["saves"].rows()
     assert one["saves"] == saves

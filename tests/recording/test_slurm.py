@@ -1,4 +1,4 @@
-"""A real Slurm, of one node: before and behind srun, in batch scripts, with the names in paths."""
+"""A real Slurm, of one node: before and after srun, in batch scripts, with the names in paths."""
 
 import os
 import re
@@ -44,7 +44,7 @@ class Job:
 @pytest.fixture
 def job(slurm: OneNodeSlurm, program: Program, training_python: str, tmp_path: Path) -> Job:
     (tmp_path / "bin").mkdir()
-    # Not by links: a Python is told by its path which environment it is of.
+    # Not by links: a Python knows by its path which environment it is of.
     for name, command in (("stepscope", program.path), ("python", training_python)):
         file = tmp_path / "bin" / name
         file.write_text(f'#!/bin/sh\nexec "{command}" "$@"\n')
@@ -75,7 +75,7 @@ def test_behind_srun(job: Job, tmp_path: Path) -> None:
 
 
 def test_before_srun(job: Job, tmp_path: Path) -> None:
-    """One command for all ranks: it is no rank itself, and the job begins behind it."""
+    """One command for all ranks: it is no rank itself, and the job begins after it."""
     words = ("srun", "-n2", "python", "train.py")
     status, out, err = job.run("sh", "-c", f"stepscope run --out runs/%j -- {' '.join(words)}")
     assert (status, out) == (0, ""), err

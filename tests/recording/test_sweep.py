@@ -389,6 +389,6 @@ def test_finished_jobs_make_the_same_table(sweeps: Sweeps, training: Callable[[s
     # Of the machine, as it was sampled meanwhile.
     assert found[0]["peak_bytes"] > 50e6 and found[4]["peak_bytes"] > 50e6
     cpus = len(os.sched_getaffinity(0))
-    told = [one for one in answer["remarks"] if "ran 4 workers and a rank of it had" in one]
-    assert len(told) == (cpus < 4)
-    assert found[0]["non_blocking"] is None, "nobody records it"
+    remarks = [one for one in answer["remarks"] if "ran 4 workers and a rank of it had" in one]
+    assert len(remarks) == (cpus < 4)
+    assert found[0]["non_blocking"] is None, "it is not recorded"

@@ -184,7 +184,7 @@ def test_how_a_rank_ended(facts: dict[str, Any], end: str, tmp_path: Path) -> No
 
 
 def test_later_and_in_tensorboard(training_python: str, tmp_path: Path) -> None:
-    """A job without network records; somebody else sends its folder, from another place."""
+    """A job without network records; its folder is sent later, from another place."""
     need(training_python, "mlflow", "sqlalchemy", "tensorboard")
     (tmp_path / "job").mkdir()
     done = write_script(training_python, tmp_path / "job" / "train.py", RECORDED).run()
@@ -252,7 +252,7 @@ print(json.dumps(said))
 
 
 @pytest.mark.nightly
-def test_a_server_that_is_away_holds_nobody_up(training_python: str, tmp_path: Path) -> None:
+def test_a_server_that_is_away_delays_nothing(training_python: str, tmp_path: Path) -> None:
     """MLflow itself tries for four minutes, of a server that says nothing for a quarter hour."""
     need(training_python, "mlflow", "pytorch_lightning")
     done = write_script(training_python, tmp_path / "train.py", RECORDED).run()

@@ -105,7 +105,7 @@ def test_windows_cost_what_lies_between_the_steps(recorded: Path) -> None:
     steps = {row["step"]: row for row in scope.ask("steps")["steps"].rows()}
     for window in rank_facts(recorded)["windows"]:
         first, after = window["first_step"], window["first_step"] + window["steps"]
-        # Before the step of warm-up, before the first that is kept, and behind the last.
+        # Before the step of warm-up, before the first that is kept, and after the last.
         gaps = sum(
             steps[number]["start_ns"] - steps[number - 1]["start_ns"] - steps[number - 1]["host_ns"]
             for number in (first - 1, first, after)
@@ -371,8 +371,8 @@ print("thread |", caught[-1].message)
         "thread": [(1, 2, "not written")],
     }
     assert not list(rank_folder(tmp_path / "full").glob("trace-*"))
-    told = program.run("info", tmp_path / "full").stdout.decode()
-    assert "1 window whose file could not be written" in told
+    shown = program.run("info", tmp_path / "full").stdout.decode()
+    assert "1 window whose file could not be written" in shown
     for name, windows in closed.items():
         for number, (first, steps, why) in enumerate(windows):
             if why == "not written":
@@ -422,7 +422,7 @@ with ss.profile("run", schedule=plan) as prof:
 
 
 def test_sigterm_within_a_window(training: MakeScript, tmp_path: Path) -> None:
-    """First with a handler of the user's, who goes on training; then without one."""
+    """First with a handler of the program's, which goes on training; then without one."""
     program = training(
         TRAINING
         + """

@@ -28,7 +28,7 @@ def write_package(folder: Path, name: str, files: dict[str, str]) -> None:
         file.write_text(text, encoding="utf-8")
 
 
-def test_a_torch_that_nobody_knows(runner: Runner, tmp_path: Path) -> None:
+def test_a_torch_that_is_unknown(runner: Runner, tmp_path: Path) -> None:
     write_package(tmp_path, "torch", TORCH)
     runner.script("import torch, torch.autograd\nprint(torch.optim.Optimizer().step())\n")
     done = runner.run("--no-report", "--out", "run", "--", runner.python, "train.py")
@@ -38,9 +38,9 @@ def test_a_torch_that_nobody_knows(runner: Runner, tmp_path: Path) -> None:
         ("torch.optim.optimizer", "profile_hook_step"),
         ("torch.utils.data.dataloader", "DataLoader"),
     ):
-        (told,) = [line for line in lines if f" {module}: AttributeError: " in line]
-        assert told.startswith("torch 9.9.1 is not as this stepscope knows it, so it is not rec")
-        assert lack in told
+        (reason,) = [line for line in lines if f" {module}: AttributeError: " in line]
+        assert reason.startswith("torch 9.9.1 is not as this stepscope knows it, so it is not rec")
+        assert lack in reason
     assert "no training was recorded" in lines
     assert rank_facts(tmp_path / "run")["program"]["status"] == 0
 
@@ -52,7 +52,7 @@ def test_a_torch_that_nobody_knows(runner: Runner, tmp_path: Path) -> None:
         ("transformers", "transformers", {"__init__.py": "__version__ = '9.0'\n"}),
     ],
 )
-def test_a_framework_that_nobody_knows(
+def test_a_framework_that_is_unknown(
     runner: Runner, tmp_path: Path, integration: str, package: str, files: dict[str, str]
 ) -> None:
     write_package(tmp_path, package, files)

@@ -17,7 +17,7 @@ import stepscope
 
 
 class Loader:
-    """Somebody's own."""
+    """A loader of the user's own."""
 
     kinds: list[type] = []  # noqa: RUF012
 
@@ -68,7 +68,7 @@ def test_is_of_the_same_type_and_shares_its_attributes(prof: stepscope.profile) 
     watched = prof.watch(loader)
     assert isinstance(watched, Loader)
     assert type(watched).__name__ == "Loader"
-    assert Loader.kinds == []  # nobody is told of a new kind
+    assert Loader.kinds == []  # no registry hears of a new kind
     assert (len(watched), list(watched), list(watched)) == (3, [1, 2, 3], [1, 2, 3])
     assert loader.epoch == 2
     watched.epoch = 7
