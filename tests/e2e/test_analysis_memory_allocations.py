@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from answers import Row, answer, tables
-from oracle.memory import Life, Snapshot, load, name_of, snapshot_files
+from oracle.memory import Allocation, Snapshot, load, name_of, snapshot_files
 from program import ROOT, Program
 
 CATEGORIES = (
@@ -27,9 +27,9 @@ def is_python(file: str) -> bool:
     return file.endswith(".py") or file.startswith("<")
 
 
-def folded(life: Life) -> str | None:
+def folded(allocation: Allocation) -> str | None:
     """The Python part of a stack, the outermost call first."""
-    frames = [f for f in life.frames if is_python(f[1])]
+    frames = [f for f in allocation.frames if is_python(f[1])]
     texts = [f"{file.split('/')[-1]}:{line} {name}" for name, file, line in frames[::-1]]
     return ";".join(texts) or None
 
@@ -38,12 +38,15 @@ def key(address: int, made: int | None) -> tuple[int, int]:
     return address, -1 if made is None else made
 
 
-def rows_and_allocations(program: Program, snapshot: Snapshot) -> list[tuple[Row, Life]]:
+def rows_and_allocations(program: Program, snapshot: Snapshot) -> list[tuple[Row, Allocation]]:
     rows = tables(program, "memory-allocations", "--top", "0", snapshot.path)["allocations"]
-    lives = sorted(snapshot.lives(), key=lambda life: (key(life.address, life.alloc), str(life)))
+    allocations = sorted(
+        snapshot.allocations(),
+        key=lambda allocation: (key(allocation.address, allocation.alloc), str(allocation)),
+    )
     ours = sorted(rows, key=lambda row: key(row["address"], row["made_event"]))
-    assert len(ours) == len(lives)
-    return list(zip(ours, lives, strict=True))
+    assert len(ours) == len(allocations)
+    return list(zip(ours, allocations, strict=True))
 
 
 @pytest.mark.parametrize("path", snapshot_files(), ids=name_of)
@@ -51,21 +54,23 @@ def test_every_allocation(program: Program, path: Path) -> None:
     snapshot = load(path)
     times = [event["time_us"] * 1000 for event in snapshot.history()]
     blocks = snapshot.blocks()
-    for row, life in rows_and_allocations(program, snapshot):
-        assert row["requested_bytes"] == life.requested
-        assert (row["made_event"], row["let_go_event"]) == (life.alloc, life.let_go)
-        assert row["freed_event"] == life.freed
-        assert row["stream"] == life.stream
-        assert row["alive"] == (life.used_until is None)
-        assert row["bytes"] >= -(-life.requested // 512) * 512
-        if life.freed is None and life.address in blocks:
-            assert row["bytes"] == blocks[life.address]["size"]
-        if life.alloc is not None:
-            assert row["made_ns"] == times[life.alloc] - times[0]
-            until = life.used_until
-            assert row["life_ns"] == (None if until is None else times[until] - times[life.alloc])
-        if any(is_python(file) for _, file, _ in life.frames):
-            assert row["stack"] == folded(life)
+    for row, allocation in rows_and_allocations(program, snapshot):
+        assert row["requested_bytes"] == allocation.requested
+        assert (row["made_event"], row["let_go_event"]) == (allocation.alloc, allocation.let_go)
+        assert row["freed_event"] == allocation.freed
+        assert row["stream"] == allocation.stream
+        assert row["alive"] == (allocation.used_until is None)
+        assert row["bytes"] >= -(-allocation.requested // 512) * 512
+        if allocation.freed is None and allocation.address in blocks:
+            assert row["bytes"] == blocks[allocation.address]["size"]
+        if allocation.alloc is not None:
+            assert row["made_ns"] == times[allocation.alloc] - times[0]
+            until = allocation.used_until
+            assert row["life_ns"] == (
+                None if until is None else times[until] - times[allocation.alloc]
+            )
+        if any(is_python(file) for _, file, _ in allocation.frames):
+            assert row["stack"] == folded(allocation)
         assert row["category"] in CATEGORIES
 
 
@@ -80,7 +85,7 @@ def test_the_peak_and_the_end(program: Program, path: Path) -> None:
         event = curve.index(max(curve)) - 1 if moment == "peak" else len(curve) - 2
         assert line["bytes"] == curve[event + 1]
         assert line["event"] == (event if event >= 0 else None)
-        held = [row for row, life in both if life.held(event)]
+        held = [row for row, allocation in both if allocation.held(event)]
         assert line["allocations"] == len(held)
         made = [row for row in held if row["made_event"] is not None]
         if made:
@@ -105,15 +110,15 @@ def test_the_peak_and_the_end(program: Program, path: Path) -> None:
         assert sum(row["bytes"] for row in listed["allocations"]) == line["bytes"]
 
 
-def curve_of(both: list[tuple[Row, Life]], events: int) -> list[int]:
+def curve_of(both: list[tuple[Row, Allocation]], events: int) -> list[int]:
     """Allocated before the first event and after each."""
     change = [0] * (events + 1)
-    for row, life in both:
-        if life.let_go_before:
+    for row, allocation in both:
+        if allocation.let_go_before:
             continue
-        change[0 if life.alloc is None else life.alloc + 1] += row["bytes"]
-        if life.used_until is not None:
-            change[life.used_until + 1] -= row["bytes"]
+        change[0 if allocation.alloc is None else allocation.alloc + 1] += row["bytes"]
+        if allocation.used_until is not None:
+            change[allocation.used_until + 1] -= row["bytes"]
     now, curve = 0, []
     for by_event in change:
         now += by_event
@@ -153,7 +158,9 @@ def test_the_timeline(program: Program, path: Path) -> None:
             assert begins <= set(times) or len(begins) > 40
         assert max(point["allocated_bytes"] for point in points) == max(curve)
         for point in points:
-            held = added([row for row, life in both if life.held(point["event"])], "category")
+            held = added(
+                [row for row, allocation in both if allocation.held(point["event"])], "category"
+            )
             assert point["allocated_bytes"] == curve[point["event"]] == sum(held.values())
             for category in CATEGORIES:
                 assert point[category.replace(" ", "_") + "_bytes"] == held[(category,)]

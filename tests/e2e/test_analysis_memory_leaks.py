@@ -60,24 +60,24 @@ def leaked(snapshot: dict[str, Any]) -> dict[tuple[Any, ...], list[int]]:
         return later[-1] if later else None
 
     alive: dict[int, dict[str, Any]] = {}
-    lives = []
+    allocations = []
     for event in events:
         if event["action"] == "alloc":
-            life = {"event": event, "end": None}
-            alive[event["addr"]] = life
-            lives.append(life)
+            allocation = {"event": event, "end": None}
+            alive[event["addr"]] = allocation
+            allocations.append(allocation)
         elif event["action"] == "free_requested" and event["addr"] in alive:
             alive.pop(event["addr"])["end"] = event["time_us"]
     groups = defaultdict(list)
-    for life in lives:
-        born = step_at(life["event"]["time_us"])
+    for allocation in allocations:
+        born = step_at(allocation["event"]["time_us"])
         if born is None:
             continue
         last = count
-        if life["end"] is not None:
-            at = step_at(life["end"])
+        if allocation["end"] is not None:
+            at = step_at(allocation["end"])
             last = count - 1 if at is None else at
-        groups[python_stack(life["event"])].append((born, last, life["event"]["size"]))
+        groups[python_stack(allocation["event"])].append((born, last, allocation["event"]["size"]))
     found = {}
     for stack, members in groups.items():
         kept = max((last - born for born, last, _ in members if last < count), default=0)

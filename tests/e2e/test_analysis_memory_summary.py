@@ -52,7 +52,9 @@ def test_figures_are_those_of_torch(program: Program, path: Path) -> None:
     for key, value in ours.items():
         if key.endswith("current") or device["whole_process"]:
             assert value == torch[key], key
-    assert device["whole_process"] == all(life.alloc is not None for life in snapshot.lives())
+    assert device["whole_process"] == all(
+        allocation.alloc is not None for allocation in snapshot.allocations()
+    )
     if device["whole_process"]:
         assert device["peak_bytes"] == torch["allocated_bytes.all.peak"]
         assert device["peak_reserved_bytes"] == torch["reserved_bytes.all.peak"]
@@ -64,10 +66,10 @@ def test_figures_are_those_of_torch(program: Program, path: Path) -> None:
 @pytest.mark.parametrize("path", snapshot_files(), ids=name_of)
 def test_requested_memory_by_hand(program: Program, path: Path) -> None:
     snapshot = load(path)
-    history, lives = snapshot.history(), snapshot.lives()
+    history, allocations = snapshot.history(), snapshot.allocations()
     said = answer(program, "memory-summary", path)
-    older = [life for life in lives if life.alloc is None]
-    now = peak = sum(life.requested for life in older)
+    older = [allocation for allocation in allocations if allocation.alloc is None]
+    now = peak = sum(allocation.requested for allocation in older)
     added = 0
     for event in history:
         if event["action"] == "alloc":
@@ -80,7 +82,7 @@ def test_requested_memory_by_hand(program: Program, path: Path) -> None:
     assert ours["requested_bytes.all.peak"] == peak
     assert ours["requested_bytes.all.allocated"] == added
     (device,) = said["tables"]["devices"]
-    assert device["older_bytes"] == sum(life.requested for life in older)
+    assert device["older_bytes"] == sum(allocation.requested for allocation in older)
     assert device["older_allocations"] == len(older)
     assert device["events"] == len(history)
     assert device["length_ns"] == (history[-1]["time_us"] - history[0]["time_us"]) * 1000

@@ -38,7 +38,9 @@ def confusion(program: Program, path: Path) -> Counter[tuple[str, str]]:
     snapshot = load(path)
     right = truth(snapshot)
     with_stack = {
-        life.address for life in snapshot.lives() if life.frames or life.alloc is not None
+        allocation.address
+        for allocation in snapshot.allocations()
+        if allocation.frames or allocation.alloc is not None
     }
     rows = tables(program, "memory-allocations", "--alive-at", "end", "--top", "0", path)
     out = Counter[tuple[str, str]]()

@@ -13,7 +13,7 @@ Frames = tuple[tuple[str, str, int], ...]
 
 
 @dataclass
-class Life:
+class Allocation:
     """One allocation; events are places in the history, None where it has none."""
 
     address: int
@@ -57,19 +57,19 @@ class Snapshot:
             if block["state"].startswith("active")
         }
 
-    def lives(self, device: int = 0) -> list[Life]:
-        alive: dict[int, Life] = {}
-        found: list[Life] = []
+    def allocations(self, device: int = 0) -> list[Allocation]:
+        alive: dict[int, Allocation] = {}
+        found: list[Allocation] = []
         for place, event in enumerate(self.history(device)):
             action, address = event["action"], int(event.get("addr", 0))
             if action == "alloc":
-                life = Life(address, event["size"], place, stream=event["stream"])
-                life.frames = frames_of(event)
-                alive[address] = life
-                found.append(life)
+                allocation = Allocation(address, event["size"], place, stream=event["stream"])
+                allocation.frames = frames_of(event)
+                alive[address] = allocation
+                found.append(allocation)
             elif action in ("free_requested", "free_completed"):
                 if address not in alive:
-                    alive[address] = Life(address, event["size"], stream=event["stream"])
+                    alive[address] = Allocation(address, event["size"], stream=event["stream"])
                     alive[address].let_go_before = action == "free_completed"
                     found.append(alive[address])
                 if action == "free_requested":
@@ -79,7 +79,7 @@ class Snapshot:
         for address, block in self.blocks(device).items():
             if address not in alive:
                 size = block["requested_size"] or block["size"]
-                found.append(Life(address, size, frames=frames_of(block)))
+                found.append(Allocation(address, size, frames=frames_of(block)))
                 found[-1].let_go_before = block["state"] == "active_pending_free"
             elif not alive[address].frames:
                 alive[address].frames = frames_of(block)

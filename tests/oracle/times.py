@@ -7,7 +7,7 @@ from oracle.events import DAY, Event, Track
 from oracle.pairs import Halves
 
 
-def settle(events: list[Event], halves: Halves, notes: Counter[str]) -> tuple[int, int]:
+def span_of(events: list[Event], halves: Halves, notes: Counter[str]) -> tuple[int, int]:
     """Flags times far from the rest, ends what never ended; returns the window's span."""
     if not events:
         return 0, 0

@@ -62,7 +62,7 @@ def read_trace(data: bytes) -> Trace:
     events = [e for e in made if e is not None and e.shape != "flow"]
     flows = [e for e in made if e is not None and e.shape == "flow"]
     events, halves = pairs.join(events, notes)
-    span = times.settle(events, halves, notes)
+    span = times.span_of(events, halves, notes)
     tracks = tracks_of(entries, {e.ordinal for e in made if e is not None})
     rows = times.row_order(tracks, events)
     tree.set_parents(rows, notes)

@@ -18,7 +18,8 @@ constexpr std::size_t kQueue = 1024;
 constexpr double kBetween = 1'500;
 
 // Noting takes so many times as long as noting an operator, which is as long as one that does
-// nothing but call another takes, and in all up to so many times as long: bench/noting.py.
+// nothing but call another takes, and in all up to so many times as long:
+// bench/profiler_overhead.py.
 constexpr std::array<double, kOverheadKinds> kWithoutProfilerTimes = {1, 1.2, 2.4, 0.3};
 constexpr double kAtMost = 1.5;
 

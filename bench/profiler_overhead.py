@@ -1,11 +1,11 @@
-"""What it takes a host to have an operator, a call or a Python function noted by torch.profiler.
+"""What torch.profiler takes on the host to record an operator, a call or a launch of a kernel.
 
-    bench/noting.py [--runs 14]
+    bench/profiler_overhead.py [--runs 14]
 
-Runs on a machine with a GPU and torch. Loops of one sort of work are timed in a process that never
+Runs on a machine with a GPU and torch. Loops of one kind of work are timed in a process that never
 saw a profiler, then in the same process below one. An operator that does nothing but call another
-takes as long as noting one takes, and little more (`passing`, its lower quartile): what was noted
-costs so many times as much. src/analysis/stalls/without_profiler.cpp has the figures.
+takes as long as recording one takes, and little more (`wrapper_us`, the lower quartile): what was
+recorded costs so many times as much. src/analysis/stalls/without_profiler.cpp has the figures.
 """
 
 import argparse
@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 ROUNDS = 3
-# As unrecorded.cpp: an operator, a call, a launch of a kernel.
+# As without_profiler.cpp: an operator, a call, a launch of a kernel.
 TIMES = {"operators": 1.0, "calls": 1.2, "launches": 2.4}
 
 
 def loops() -> dict[str, tuple[Callable[[], Any], int]]:
-    """Sorts of work, and how often in a loop: less than the queue of the GPU holds."""
+    """Kinds of work, and how often in a loop: less than the queue of the GPU holds."""
     import torch
 
     square = torch.zeros(64, 64, device="cuda")
@@ -98,7 +98,7 @@ def wrappers_of(events: list[dict[str, Any]]) -> float:
 
 
 def one_run() -> None:
-    """Prints a line for each loop: what it took, how much was noted, and what that cost."""
+    """Prints a line for each loop: what it took, how much was recorded, and what that cost."""
     from torch.profiler import ProfilerActivity, profile
 
     all_ = loops()
@@ -124,20 +124,20 @@ def one_run() -> None:
         if one["cat"] == "user_annotation" and str(one["name"]).startswith("loop ")
     ]
     ranges.sort(key=lambda one: one["ts"])
-    passing = wrappers_of(events)
+    wrapper_us = wrappers_of(events)
     for (name, took), recorded, range_ in zip(plain, traced, ranges, strict=True):
         count = all_[name][1]
-        noted = {"operators": 0, "calls": 0, "launches": 0}
+        counts = {"operators": 0, "calls": 0, "launches": 0}
         for one in inside(events, range_):
             if one["cat"] == "cpu_op":
-                noted["operators"] += 1
+                counts["operators"] += 1
             elif one["cat"] in ("cuda_runtime", "cuda_driver"):
                 launches = one["args"].get("correlation") in kernels
-                noted["launches" if launches else "calls"] += 1
-        expected = sum(TIMES[sort] * noted[sort] / count for sort in noted)
-        line = {"loop": name, "took_us": took, "traced_us": recorded, "wrapper_us": passing}
-        line |= {sort: noted[sort] / count for sort in noted}
-        print(json.dumps(line | {"of_expected": (recorded - took) / passing / expected}))
+                counts["launches" if launches else "calls"] += 1
+        expected = sum(TIMES[kind] * counts[kind] / count for kind in counts)
+        line = {"loop": name, "took_us": took, "traced_us": recorded, "wrapper_us": wrapper_us}
+        line |= {kind: counts[kind] / count for kind in counts}
+        print(json.dumps(line | {"of_expected": (recorded - took) / wrapper_us / expected}))
 
 
 def main() -> None:
@@ -156,15 +156,15 @@ def main() -> None:
             [sys.executable, __file__, "--one"], capture_output=True, text=True, check=True
         )
         for line in done.stdout.splitlines():
-            told = json.loads(line)
-            found[told["loop"]].append(told)
-    print("cost of what was noted, of what is expected: a tenth below, median, a tenth above")
+            row = json.loads(line)
+            found[row["loop"]].append(row)
+    print("cost of what was recorded, of what is expected: a tenth below, median, a tenth above")
     for name, lines in found.items():
         cost = sorted(line["of_expected"] for line in lines)
         tenth = len(cost) // 10
         middle = statistics.median(cost)
-        noted = ", ".join(f"{lines[0][sort]:.0f} {sort}" for sort in TIMES)
-        print(f"{name:14} {cost[tenth]:5.2f} {middle:5.2f} {cost[-1 - tenth]:5.2f}  {noted}")
+        counts = ", ".join(f"{lines[0][kind]:.0f} {kind}" for kind in TIMES)
+        print(f"{name:14} {cost[tenth]:5.2f} {middle:5.2f} {cost[-1 - tenth]:5.2f}  {counts}")
 
 
 if __name__ == "__main__":
