@@ -22,10 +22,6 @@ find_path(PROTOZERO_INCLUDE protozero/pbf_writer.hpp REQUIRED)
 add_library(protozero::protozero INTERFACE IMPORTED)
 target_include_directories(protozero::protozero SYSTEM INTERFACE ${PROTOZERO_INCLUDE})
 
-find_path(XXHASH_INCLUDE xxhash.h REQUIRED)
-add_library(xxhash::xxhash INTERFACE IMPORTED)
-target_include_directories(xxhash::xxhash SYSTEM INTERFACE ${XXHASH_INCLUDE})
-
 # Headers only. Sockets need no more than what every C++ program has.
 find_path(BOOST_INCLUDE boost/beast/http.hpp REQUIRED)
 add_library(boost::headers INTERFACE IMPORTED)

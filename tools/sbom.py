@@ -49,7 +49,6 @@ LIBRARIES = (
             "MIT", "nlohmann-json.txt"),
     Library("protozero", "protozero::protozero", "protozero/version.hpp", "",
             "BSD-2-Clause AND Apache-2.0", "protozero.txt"),
-    Library("xxhash", "xxhash::xxhash", "xxhash.h", "libxxhash", "BSD-2-Clause", "xxhash.txt"),
     Library("yaml-cpp", "yaml-cpp", "yaml-cpp/yaml.h", "yaml-cpp", "MIT", "yaml-cpp.txt"),
     # Debian's text gives the names of another project.
     Library("zstd", "zstd::zstd", "zstd.h", "libzstd", "BSD-3-Clause AND MIT", "zstd.txt", False),

@@ -28,11 +28,6 @@ std::optional<Damage> Decoder::damage() const {
   return std::nullopt;
 }
 
-bool Decoder::check_apart(TextChecks& checks) {
-  auto* zstd = std::get_if<ZstdDecoder>(&decoder_);
-  return zstd != nullptr && zstd->check_apart(checks);
-}
-
 std::optional<Checkpoint> Decoder::checkpoint(const InputWindow& in, std::uint64_t text_position,
                                               std::uint64_t earliest) const {
   if (const auto* gzip = std::get_if<GzipDecoder>(&decoder_)) {

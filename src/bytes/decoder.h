@@ -21,8 +21,6 @@ class Decoder {
 
   base::Result<std::size_t> read(InputWindow& in, std::span<char> into);
   std::optional<Damage> damage() const;
-  // Before anything is read: sums are compared there and not here. False if that cannot be.
-  bool check_apart(TextChecks& checks);
 
   // The last place to go on from, unless it is before `earliest`: here in gzip, the start of the
   // frame in zstd.

@@ -10,7 +10,6 @@
 #include "bytes/raw_file.h"
 #include "bytes/seek_index.h"
 #include "bytes/source_within.h"
-#include "bytes/text_checks.h"
 
 namespace stepscope::bytes {
 
@@ -27,8 +26,6 @@ class StreamSource final : public ByteSource {
  public:
   StreamSource(InputWindow window, Encoding encoding, SourceOptions options)
       : window_(std::move(window)), encoding_(encoding), options_(options), decoder_(encoding) {
-    if (encoding == Encoding::kZstd) checks_ = std::make_unique<TextChecks>();
-    if (checks_ && !decoder_.check_apart(*checks_)) checks_.reset();
     options_.checkpoint_spacing_bytes =
         std::max<std::uint64_t>(options.checkpoint_spacing_bytes, 1);
     if (!rereadable()) return;
@@ -46,10 +43,8 @@ class StreamSource final : public ByteSource {
   std::uint64_t text_position() const override { return text_position_; }
   std::uint64_t file_position() const override { return window_.position(); }
   std::optional<std::uint64_t> file_size() const override { return window_.file().size(); }
-  std::optional<Damage> damage() const override;
-  TextChecks* leave_checks() override {
-    leaves_checks_ = true;
-    return checks_.get();
+  std::optional<Damage> damage() const override {
+    return ended_ ? decoder_.damage() : std::nullopt;
   }
   bool reads_anywhere() const override {
     const RawFile& file = window_.file();
@@ -72,8 +67,6 @@ class StreamSource final : public ByteSource {
   Encoding encoding_;
   SourceOptions options_;
   Decoder decoder_;
-  std::unique_ptr<TextChecks> checks_;  // null: the decoder has none, or compares them itself
-  bool leaves_checks_ = false;
   std::shared_ptr<SeekIndex> index_;  // null: no checkpoints are taken
   std::uint64_t text_position_ = 0;
   bool ended_ = false;
@@ -112,7 +105,6 @@ Result<std::size_t> StreamSource::decode(std::span<char> into) {
         std::min<std::uint64_t>(into.size(), options_.checkpoint_spacing_bytes)));
   }
   SCOPE_TRY(const std::size_t got, decoder_.read(window_, into));
-  if (checks_ && !leaves_checks_) checks_->add(text_position_, {into.data(), got});
   text_position_ += got;
   if (got > 0) {
     add_checkpoint();
@@ -122,15 +114,6 @@ Result<std::size_t> StreamSource::decode(std::span<char> into) {
   SCOPE_TRY([[maybe_unused]] const base::Done same, window_.file().check_unchanged());
   ended_ = true;
   return got;
-}
-
-// The first: zstd compares sums of old formats itself, and stumbles over what is behind them all.
-std::optional<Damage> StreamSource::damage() const {
-  if (!ended_) return std::nullopt;
-  const std::optional<Damage> wrong = checks_ ? checks_->damage(text_position_) : std::nullopt;
-  const std::optional<Damage> stumbled = decoder_.damage();
-  if (!wrong || !stumbled) return wrong ? wrong : stumbled;
-  return stumbled->file_offset < wrong->file_offset ? stumbled : wrong;
 }
 
 void StreamSource::add_checkpoint() {

@@ -31,7 +31,6 @@ struct Damage {
 };
 
 struct SeekIndex;  // bytes/seek_index.h
-class TextChecks;  // bytes/text_checks.h
 
 class ByteSource {
  public:
@@ -48,10 +47,6 @@ class ByteSource {
   virtual std::uint64_t file_position() const = 0;  // bytes taken from the file so far
   virtual std::optional<std::uint64_t> file_size() const = 0;  // unknown for a pipe
   virtual std::optional<Damage> damage() const = 0;  // set only once read() has returned 0
-  // From now on read() leaves checksums to the caller: he adds all that comes to this before he
-  // asks for damage(), on any thread. Null where there are none that can be left.
-  virtual TextChecks* leave_checks() = 0;
-
   // Text that lies in a file as it is: any part of it can be read, by several threads at once.
   // These two are for such text only.
   virtual bool reads_anywhere() const = 0;

@@ -22,7 +22,6 @@ class SourceAround : public ByteSource {
   std::uint64_t file_position() const override { return inner_->file_position(); }
   std::optional<std::uint64_t> file_size() const override { return inner_->file_size(); }
   std::optional<Damage> damage() const override { return inner_->damage(); }
-  TextChecks* leave_checks() override { return inner_->leave_checks(); }
   bool reads_anywhere() const override { return inner_->reads_anywhere(); }
   base::Status read_at(std::uint64_t text_offset, std::span<char> into) const override {
     return inner_->read_at(text_offset, into);

@@ -1,15 +1,12 @@
+// Frames of zstd, read block by block; libzstd compares their checksums.
 #include "bytes/zstd_decoder.h"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
-// For ZSTD_d_forceIgnoreChecksum, which is asked for and not relied on.
-#define ZSTD_STATIC_LINKING_ONLY  // NOLINT(readability-identifier-naming): zstd's name
 #include <zstd.h>
 #include <zstd_errors.h>
-
-#include "bytes/text_checks.h"
 
 namespace stepscope::bytes {
 
@@ -22,8 +19,6 @@ namespace {
 constexpr int kWindowLogMax = 27;  // 128 MiB: what the zstd program itself accepts unasked
 constexpr std::size_t kBlockHeader = 3;
 constexpr std::size_t kFirstBytes = 5;  // of a frame: enough to know its kind
-constexpr unsigned char kHasSum = 4;    // in the last of them
-constexpr std::string_view kMagic = "\x28\xb5\x2f\xfd";
 
 std::string words_of(ZSTD_ErrorCode why) {
   if (why == ZSTD_error_prefix_unknown) return "what follows the zstd data is not zstd";
@@ -60,39 +55,6 @@ void ZstdDecoder::begin_frame() {
   wanted_ = kFirstBytes;
   flushing_ = false;
   between_frames_ = true;
-  edges_ = {};
-}
-
-bool ZstdDecoder::check_apart(TextChecks& checks) {
-  const std::size_t outcome =
-      ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_forceIgnoreChecksum, ZSTD_d_ignoreChecksum);
-  if (ZSTD_isError(outcome) != 0) return false;
-  checks_ = &checks;
-  return true;
-}
-
-void ZstdDecoder::Edges::add(std::span<const char> bytes) {
-  for (const char c : bytes.first(std::min(bytes.size(), kFirstBytes - first_.size()))) first_ += c;
-  for (const char c : bytes.last(std::min(bytes.size(), sizeof(last_)))) {
-    last_ = last_ >> 8 | std::uint32_t{static_cast<unsigned char>(c)} << 24;
-  }
-}
-
-bool ZstdDecoder::Edges::has_first() const { return first_.size() == kFirstBytes; }
-
-// Frames that are skipped have none, and those of before 2015 are checked by zstd.
-bool ZstdDecoder::Edges::has_sum() const {
-  return has_first() && first_.starts_with(kMagic) && (first_[4] & kHasSum) != 0;
-}
-
-// Tells `checks_` what these bytes say of sums.
-void ZstdDecoder::check_frame(std::span<const char> read, std::uint64_t file_offset, bool ends) {
-  const bool knew = edges_.has_first();
-  edges_.add(read);
-  if (!knew && edges_.has_first() && edges_.has_sum()) checks_->begin(frame_text_);
-  if (!ends) return;
-  if (edges_.has_sum()) checks_->end(text_, file_offset, edges_.sum());
-  edges_ = {};
 }
 
 void ZstdDecoder::restart(std::uint64_t text_offset) {
@@ -146,7 +108,6 @@ Result<std::size_t> ZstdDecoder::read(InputWindow& in, std::span<char> into) {
     }
     in.consume(source.pos);
     text_ += target.pos;
-    if (checks_ != nullptr) check_frame(unread.first(source.pos), in.position(), outcome == 0);
     if (!more && !flushing_ && target.pos == 0 && outcome != 0) {
       end_with(in.position(), "zstd stream ends in the middle of a frame");
       break;

@@ -27,30 +27,14 @@ class ZstdDecoder {
   // Some text, or 0 at the end.
   base::Result<std::size_t> read(InputWindow& in, std::span<char> into);
   const std::optional<Damage>& damage() const { return damage_; }
-  // Before anything is read. False if this zstd does not leave its sums to others.
-  bool check_apart(TextChecks& checks);
 
-  // The start of the frame that is being read: only there can somebody else go on.
+  // The start of the frame that is being read: only there can another decoder go on.
   std::uint64_t frame_text_offset() const { return frame_text_; }
   std::uint64_t frame_file_offset() const { return frame_start_; }
   void restart(std::uint64_t text_offset);
 
  private:
-  // What tells whether a frame has a sum, and which: its first bytes and its last.
-  class Edges {
-   public:
-    void add(std::span<const char> bytes);
-    bool has_first() const;
-    bool has_sum() const;
-    std::uint32_t sum() const { return last_; }
-
-   private:
-    std::string first_;
-    std::uint32_t last_ = 0;
-  };
-
   void begin_frame();
-  void check_frame(std::span<const char> read, std::uint64_t file_offset, bool ends);
   void end_with(std::uint64_t file_offset, std::string what);
   struct Free {
     void operator()(ZSTD_DCtx_s* context) const;
@@ -65,8 +49,6 @@ class ZstdDecoder {
   bool ended_ = false;
   std::uint64_t text_ = 0;  // delivered
   std::optional<Damage> damage_;
-  TextChecks* checks_ = nullptr;  // null: zstd compares them
-  Edges edges_;                   // of the frame that is being read, for these
 };
 
 }  // namespace stepscope::bytes

@@ -24,9 +24,7 @@ void Block::reset() {
 }
 
 TextFeed::TextFeed(std::unique_ptr<bytes::ByteSource> source, std::size_t block_bytes)
-    : source_(std::move(source)),
-      checks_(source_->leave_checks()),
-      block_bytes_(std::max<std::size_t>(block_bytes, 64)) {
+    : source_(std::move(source)), block_bytes_(std::max<std::size_t>(block_bytes, 64)) {
   if (!source_->rereadable()) kept_ = std::make_shared<bytes::TextBlocks>();
 }
 
@@ -47,9 +45,7 @@ base::Result<std::size_t> TextFeed::read(char* into, std::size_t size) {
 }
 
 base::Result<bool> TextFeed::append_to(std::string& text) {
-  const std::uint64_t from = offset();
   if (!carry_.empty()) {
-    if (checks_ != nullptr) checks_->add(from, carry_);
     text += carry_;
     carry_.clear();
     return true;
@@ -59,13 +55,7 @@ base::Result<bool> TextFeed::append_to(std::string& text) {
   text.resize(before + wanted);
   SCOPE_TRY(const std::size_t got, read(text.data() + before, wanted));
   text.resize(before + got);
-  if (checks_ != nullptr) checks_->add(from, std::string_view(text).substr(before));
   return got != 0;
-}
-
-void TextFeed::check(const Block& block) {
-  if (checks_ != nullptr && block.size > 0)
-    checks_->add(block.text_offset, {block.begin(), block.size});
 }
 
 base::Result<std::optional<Block>> TextFeed::next_block(std::uint32_t reader) {

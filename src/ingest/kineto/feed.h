@@ -13,7 +13,6 @@
 #include "base/result.h"
 #include "bytes/source.h"
 #include "bytes/text_blocks.h"
-#include "bytes/text_checks.h"
 
 namespace stepscope::ingest::kineto {
 
@@ -61,11 +60,6 @@ class TextFeed {
   // Puts text back that was taken and not used; it comes first in the next block.
   void put_back(std::string text) { carry_ = std::move(text); }
 
-  // Compares sums with the text of a block that was read; one thread at a time, and in the order of
-  // the file. Where there are none it does nothing.
-  bool has_checks() const { return checks_ != nullptr; }
-  void check(const Block& block);
-
   // The next block, cut before the last event that seems to begin in it. Nothing at the end.
   base::Result<std::optional<Block>> next_block(std::uint32_t reader);
 
@@ -96,7 +90,6 @@ class TextFeed {
   base::Result<std::size_t> read(char* into, std::size_t size);
 
   std::unique_ptr<bytes::ByteSource> source_;
-  bytes::TextChecks* checks_;  // of the source; null: it has none, or compares them itself
   std::size_t block_bytes_;
   std::string carry_;
   bool ended_ = false;

@@ -27,8 +27,8 @@ TEST(KinetoInputs, EqualInputsAreOneSignature) {
   }
   for (const bool reference_reader : {true, false}) {
     for (const std::size_t block_bytes : {std::size_t{1} << 20, std::size_t{256}}) {
-      SCOPED_TRACE(std::to_string(reference) + ", " + std::to_string(block_bytes));
-      const auto trace = trace_of(text + kA + "]", reference, block_bytes);
+      SCOPED_TRACE(std::to_string(reference_reader) + ", " + std::to_string(block_bytes));
+      const auto trace = trace_of(text + kA + "]", reference_reader, block_bytes);
       ASSERT_TRUE(trace) << trace.error().message;
       ASSERT_EQ(trace->signatures().size(), 2);
       const trace::Signature& first = trace->signatures()[0];
@@ -66,8 +66,8 @@ TEST(KinetoInputs, OddThingsInInputsAreCountedInEachEvent) {
       text += event_text("cpu_op", 1, 10 * i, std::string(R"("Input Dims":)") + c.dims);
     }
     for (const bool reference_reader : {true, false}) {
-      SCOPED_TRACE(fmt::format("{}, {}", c.dims, reference));
-      const auto trace = trace_of(text + kA + "]", reference, std::size_t{1} << 20);
+      SCOPED_TRACE(fmt::format("{}, {}", c.dims, reference_reader));
+      const auto trace = trace_of(text + kA + "]", reference_reader, std::size_t{1} << 20);
       ASSERT_TRUE(trace) << trace.error().message;
       EXPECT_EQ(trace->size(), 31);
       const std::vector<Odd> odd = odd_things(trace->log());
@@ -86,9 +86,9 @@ TEST(KinetoInputs, OnlyOperatorsAndAnnotationsHaveInputs) {
                            event_text(R"(\u0063pu_op)", 1, 30, inputs(3)) +
                            event_text("cpu_op", 1, 40, inputs(1)) + kA + "]";
   for (const bool reference_reader : {true, false}) {
-    const auto trace = trace_of(text, reference, std::size_t{1} << 20);
+    const auto trace = trace_of(text, reference_reader, std::size_t{1} << 20);
     ASSERT_TRUE(trace) << trace.error().message;
-    ASSERT_EQ(trace->signatures().size(), 2) << reference;
+    ASSERT_EQ(trace->signatures().size(), 2) << reference_reader;
     EXPECT_EQ(trace->text(trace->signatures()[0].dims), "[[3]]");
     EXPECT_EQ(trace->text(trace->signatures()[1].dims), "[[1]]");
     EXPECT_EQ(trace->ops().rows.size(), 2);

@@ -161,10 +161,10 @@ TEST(Kineto, ReadsDamagedTextAsFarAsItGoes) {
     for (const bool reference_reader : {true, false}) {
       for (const std::size_t block_bytes : {std::size_t{1} << 20, std::size_t{64}}) {
         for (const Fetch fetch : kFetches) {
-          SCOPED_TRACE(std::string(c.name) + (reference ? ", reference" : ", fast") +
+          SCOPED_TRACE(std::string(c.name) + (reference_reader ? ", reference" : ", fast") +
                        ", blocks of " + std::to_string(block_bytes) + ", fetched in way " +
                        std::to_string(static_cast<int>(fetch)));
-          const auto trace = trace_of(c.text, reference, block_bytes, 1, fetch);
+          const auto trace = trace_of(c.text, reference_reader, block_bytes, 1, fetch);
           ASSERT_TRUE(trace) << trace.error().message;
           EXPECT_THAT(names_in(*trace), ElementsAreArray(c.events));
           EXPECT_THAT(odd_things(trace->log()), ElementsAreArray(c.odd));

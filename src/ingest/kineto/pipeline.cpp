@@ -42,8 +42,8 @@ constexpr std::size_t kMostWaitingForOne = 24;
 
 // Blocks read before those in front of them were, for every thread.
 constexpr std::uint64_t kMostAhead = 4;
-// The same, and those that wait, in all, of text that only one can fetch. Who reads the first of
-// them may be kept from it for long by other programs.
+// The same, and those that wait, in all, of text that only one can fetch: other programs may keep
+// the thread that reads the first of them from it for long.
 constexpr std::uint64_t kMostHeld = 64;
 
 // What a thread holds while it reads is some MiB: more threads than these gain nothing and cost
@@ -78,9 +78,6 @@ class Pipeline {
   std::optional<Fetched> next(std::unique_lock<std::mutex>& lock, std::uint32_t reader);
   Parsed parse(Block block, Scanner& scanner, trace::Shard& shard);
   void take_over(Scanner& scanner, trace::Shard& shard);
-  void let_go(Block block);
-  void check_blocks(std::unique_lock<std::mutex>& lock);
-  void check_rest();
   void join(Parsed& first, Parsed& second, Scanner& scanner, trace::Shard& shard);
   void accept(Parsed& parsed);
   void stop_in_long_event(Parsed& last);
@@ -98,8 +95,6 @@ class Pipeline {
   std::condition_variable changed_;
   std::deque<Fetched> waiting_;
   std::map<std::uint64_t, Parsed> parsed_;  // not yet taken over
-  std::deque<Block> unchecked_;  // taken over; sums of their text are still to be compared
-  bool checking_ = false;
   std::uint64_t next_fetch_ = 0;
   std::uint64_t next_accept_ = 0;
   bool fetching_ = false;
@@ -122,7 +117,6 @@ base::Result<EventList> Pipeline::run() {
       });
   if (error_) return base::Failure{*error_};
   for (Fetched& fetched : waiting_) parsed_[fetched.number].block = std::move(fetched.block);
-  check_rest();
   if (list_.closed) collect_rest();
   // The feed has given nothing of all this; it goes on behind it.
   if (tiles_)
@@ -136,7 +130,7 @@ base::Result<EventList> Pipeline::run() {
 // between, and another takes his place when hardly anything is left to read.
 bool Pipeline::should_fetch(std::uint32_t reader) const {
   if (fetching_ || fetched_all_) return false;
-  if (next_fetch_ + unchecked_.size() >= next_accept_ + kMostHeld) return false;
+  if (next_fetch_ >= next_accept_ + kMostHeld) return false;
   const std::size_t threads = list_.shards.size();
   if (threads == 1) return waiting_.empty();  // alone he gains nothing by fetching ahead
   if (feed_.source().encoding() == bytes::Encoding::kGzip) {
@@ -166,7 +160,6 @@ void Pipeline::work(std::uint32_t number) {
     if (done_) return;
     take_over(scanner, shard);
     changed_.notify_all();
-    check_blocks(lock);
   }
 }
 
@@ -292,41 +285,10 @@ void Pipeline::take_over(Scanner& scanner, trace::Shard& shard) {
       finish(parsed);
       return;
     }
-    let_go(std::move(parsed.block));
+    feed_.recycle(std::move(parsed.block));
     parsed_.erase(found);
     ++next_accept_;
   }
-}
-
-void Pipeline::let_go(Block block) {
-  if (feed_.has_checks()) {
-    unchecked_.push_back(std::move(block));
-  } else {
-    feed_.recycle(std::move(block));
-  }
-}
-
-// Whoever has read a block compares sums, while it lies in his cache: who decompresses has no time
-// for it. One thread after the other, since a sum is of all text in its order.
-void Pipeline::check_blocks(std::unique_lock<std::mutex>& lock) {
-  if (checking_ || unchecked_.empty()) return;
-  checking_ = true;
-  while (!unchecked_.empty()) {
-    Block block = std::move(unchecked_.front());
-    unchecked_.pop_front();
-    lock.unlock();
-    feed_.check(block);
-    feed_.recycle(std::move(block));
-    lock.lock();
-  }
-  checking_ = false;
-  changed_.notify_all();  // fewer are held
-}
-
-// Nobody reads any more. Blocks that are not taken over are behind the list, or were joined.
-void Pipeline::check_rest() {
-  for (const Block& block : unchecked_) feed_.check(block);
-  for (const auto& [number, parsed] : parsed_) feed_.check(parsed.block);
 }
 
 // `first` ends inside an event: what seemed to be the beginning of the next one was none. Its last
@@ -352,7 +314,7 @@ void Pipeline::join(Parsed& first, Parsed& second, Scanner& scanner, trace::Shar
   std::memset(joined.end(), 0, kPadding);
   if (!first.is_text) accept(first);
   list_.has_discarded = true;
-  if (!in_place) let_go(std::move(first.block));
+  if (!in_place) feed_.recycle(std::move(first.block));
   feed_.recycle(std::move(second.block));  // its text is the joined one's
   const std::size_t tried = first.tried;
   if (size < 2 * tried && size <= kLongestEvent && !joined.ends && !joined.cut) {

@@ -35,8 +35,7 @@ inline std::vector<Odd> odd_things(const base::ImportLog& log) {
   return odd;
 }
 
-// Threads fetch their blocks themselves where they can; what is decompressed comes in one stream,
-// and where it has sums whoever reads it compares them.
+// Threads fetch their blocks themselves where they can; what is decompressed comes in one stream.
 enum class Fetch : std::uint8_t { kApart, kStreamed, kPacked };
 inline constexpr std::array kFetches = {Fetch::kApart, Fetch::kStreamed, Fetch::kPacked};
 
@@ -51,7 +50,7 @@ inline base::Result<trace::Trace> trace_of(const std::string& text, bool referen
                                            Fetch fetch = Fetch::kApart) {
   ReadOptions options;
   options.threads = threads;
-  options.reference_only = reference;
+  options.reference_only = reference_reader;
   options.block_bytes = block_bytes;
   return kineto::read(source_of(text, fetch), options);
 }

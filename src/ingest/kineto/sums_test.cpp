@@ -1,4 +1,4 @@
-// Sums of packed text are compared by the threads that read it.
+// A checksum of packed text that does not match is noted once, wherever blocks end.
 #include <gtest/gtest.h>
 
 #include "ingest/kineto/read_for_tests.h"
@@ -62,7 +62,7 @@ std::vector<Case> cases() {
   };
 }
 
-TEST(Sums, AreComparedOnceWhereverBlocksEnd) {
+TEST(Sums, AWrongOneIsNotedOnceWhereverBlocksEnd) {
   for (const Case& c : cases()) {
     const std::size_t frames = (c.text.size() + kFrame - 1) / kFrame;
     const std::vector<Odd> odd = odd_in(c.text, 1 << 20, 1);
@@ -85,8 +85,8 @@ TEST(Sums, AreComparedOnceWhereverBlocksEnd) {
   }
 }
 
-// Nobody reads it to its end, and what comes behind is text all the same.
-TEST(Sums, AreComparedWhenReadingStopsInAnEventWithoutEnd) {
+// The event is not read to its end, but the text after it is.
+TEST(Sums, AWrongOneIsNotedWhenReadingStopsInAnEventWithoutEnd) {
   constexpr std::size_t kBlock = 4 << 20;
   const std::string before = "[" + kA + ",";
   const std::string object = R"({"a":")" + std::string(60'000, 'a') + R"("})";
