@@ -346,7 +346,7 @@ base::Status DocumentReader::read_member(const std::string& name) {
     out_.log.add(Note::kUnreadableMetadata, offset(), name);
   } else {
     unknown_bytes_ += unknown;
-    odd.tell([&](Note kind, std::uint32_t count) {
+    odd.report([&](Note kind, std::uint32_t count) {
       if (count > 0) out_.log.add(kind, offset(), name, count);
     });
   }

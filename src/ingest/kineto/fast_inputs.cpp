@@ -45,7 +45,7 @@ bool is_sound_list(const char* begin, const char* end) {
   ReferenceReader reader(end, Lookahead::Behind::kNothing);
   Token token{};
   Oddities odd;
-  const Reading read = reader.value(begin, ReferenceReader::Place::kArgument, token, odd);
+  const Reading read = reader.value(begin, ReferenceReader::Place::kMember, token, odd);
   return read.outcome == Outcome::kDone && read.next == end && !odd.any();
 }
 

@@ -1,3 +1,4 @@
+// The reader that defines what the text of an event means, one member after the other.
 #include "ingest/kineto/reference_reader.h"
 
 #include <string>
@@ -17,31 +18,82 @@ bool is_word_character(char c) {
 
 bool starts_value(char c) { return c == '"' || c == '{' || c == '[' || is_word_character(c); }
 
-// Events without quotes that stand where they must not are not often long and damaged.
-constexpr std::size_t kMostTriedAgain = std::size_t{64} << 10;
-
-// What the text opens more than it closes.
-int opened_by(char c) {
-  if (c == '{' || c == '[' || c == '(') return 1;
-  return c == '}' || c == ']' || c == ')' ? -1 : 0;
-}
-
 bool looks_like_number(std::string_view word) {
   const std::size_t first = word[0] == '-' ? 1 : 0;
   return first < word.size() && word[first] >= '0' && word[first] <= '9' &&
          word.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
 }
 
+// What stands inside names, and neither between events nor behind their list.
+bool is_of_text(char c) { return std::string_view("\"'():.;=").find(c) != std::string_view::npos; }
+
 }  // namespace
+
+const char* Lookahead::skip_space(const char* at) const {
+  while (at < end_ && is_space(*at)) ++at;
+  return at;
+}
+
+// Nothing more is at hand.
+bool Lookahead::at_end(const char* at, bool& cut) const {
+  if (at < end_) return false;
+  cut = !ends();
+  return true;
+}
+
+bool Lookahead::is_key_at(const char* quote, bool& cut) const {
+  const char* at = closing_quote(quote, end_);
+  if (at < end_ && *at == '\n') return false;
+  if (at < end_) at = skip_space(at + 1);
+  return !at_end(at, cut) && *at == ':';
+}
+
+bool Lookahead::header_value_ends(const char* at, bool& cut) const {
+  at = skip_space(at);
+  while (at < end_ && *at == ',') at = skip_space(at + 1);
+  if (at_end(at, cut)) return true;
+  return *at == '}' || (*at == '"' && is_key_at(at, cut));
+}
+
+bool Lookahead::event_follows(const char* at, bool& cut) const {
+  at = skip_space(at);
+  if (at < end_ && *at != '{') return false;
+  if (at < end_ && names_event(at, end_)) return true;
+  cut = !ends() && static_cast<std::size_t>(end_ - at) < kGlimpse;
+  return false;
+}
+
+bool Lookahead::goes_on_behind_entry(const char* at, bool& cut) const {
+  at = skip_space(at);
+  if (at < end_ && *at == ']') return true;
+  if (at < end_ && *at != ',') return false;
+  if (at < end_) at = skip_space(at + 1);
+  if (at_end(at, cut) || *at == '}') return false;
+  // A key of the document: the entry took the end of the list for its own.
+  return *at != '"' || !is_key_at(at, cut);
+}
+
+bool Lookahead::list_goes_on(const char* behind_bracket, bool& cut) const {
+  const char* at = skip_space(behind_bracket);
+  if (at < end_ && *at == '}') at = skip_space(at + 1);
+  if (at < end_ && *at != ',') return false;
+  if (at < end_) at = skip_space(at + 1);
+  return event_follows(at, cut);
+}
+
+bool Lookahead::is_in_text(const char* behind_bracket, bool& cut) const {
+  const char* at = behind_bracket;
+  if (at < end_ && *at == '}') ++at;
+  if (at_end(at, cut)) return false;
+  if (*at != ',') return is_of_text(*at);
+  at = skip_space(at + 1);
+  return !at_end(at, cut) && *at == '"' && !is_key_at(at, cut) && !cut;
+}
 
 // Does a string end at the quote before `after_quote`? In JSON always; here only if what follows
 // can follow a string, because names have been written with quotes inside and no backslash.
-bool ReferenceReader::closes(const char* after_quote, Place place, Inside inside, bool& cut) const {
-  if (rigor_ != Rigor::kLax && (place == Place::kField || place == Place::kArgument)) {
-    const bool is_end =
-        place == Place::kField ? field_ends(after_quote, cut) : argument_ends(after_quote, cut);
-    return is_end && (rigor_ != Rigor::kBalanced || inside.is_balanced);
-  }
+bool ReferenceReader::closes(const char* after_quote, Place place, bool has_quotes,
+                             bool& cut) const {
   const char* at = skip_space(after_quote);
   if (at == end()) {
     cut = true;
@@ -60,24 +112,21 @@ bool ReferenceReader::closes(const char* after_quote, Place place, Inside inside
   if (*at == '}' || *at == ']' || *at == ',') return true;
   if (in_list) return starts_value(*at);
   // A name without a colon costs only itself, unless this string is odd already.
-  const bool wants_key = inside.has_quotes || place == Place::kHeader;
+  const bool wants_key = has_quotes || place == Place::kHeader;
   return *at == '"' && (!wants_key || is_key_at(at, cut) || cut);
 }
 
 Reading ReferenceReader::string(const char* at, Place place, Token& token, Oddities& odd) {
   const char* const begin = at + 1;
-  const bool is_lax = rigor_ == Rigor::kLax;
   bool has_quotes = false;
   std::uint32_t controls = 0;
   bool crossed_line = false;
-  std::int64_t open = 0;
   for (at = begin; at < end(); ++at) {
-    open += opened_by(*at);
     if (*at == '\\') {
       ++at;
     } else if (*at == '"') {
       bool is_cut = false;
-      const bool is_end = closes(at + 1, place, {has_quotes, open <= 0}, is_cut);
+      const bool is_end = closes(at + 1, place, has_quotes, is_cut);
       // The text may go on in a way that says otherwise: ask again when more of it is there.
       if (is_cut && !ends()) return cut(at);
       if (is_end) {
@@ -87,19 +136,16 @@ Reading ReferenceReader::string(const char* at, Place place, Token& token, Oddit
         odd.control_characters += controls;
         return {Outcome::kDone, at + 1};
       }
-      has_quotes = met_quote_ = true;
+      has_quotes = true;
       ++odd.unescaped_quotes;
       if (odd.keeps_quotes) odd.quotes.push_back(at);
     } else if (static_cast<unsigned char>(*at) < 0x20) {
       ++controls;
       crossed_line |= *at == '\n';
-    } else if (*at == '{' && !is_lax && has_quotes && names_event(at, end())) {
-      return {Outcome::kUnreadable, at};
     }
     // A quote missing at the end would swallow the events that follow; no writer puts both a line
     // break and a bare quote into one name.
     if (has_quotes && crossed_line) return {Outcome::kUnreadable, at};
-    if (!is_lax && at >= limit_) return {Outcome::kUnreadable, at};
   }
   return cut(end());
 }
@@ -226,7 +272,7 @@ Reading ReferenceReader::members(const char* at, RawEvent& draft, Of of, Odditie
       read.next = at;
     } else {
       Token token{};
-      read = value(at, of == Of::kEvent ? Place::kField : Place::kArgument, token, odd);
+      read = value(at, Place::kMember, token, odd);
       if (read.outcome != Outcome::kDone) return read;
       take(draft, of, name, field, key.text, token);
     }
@@ -271,55 +317,6 @@ void ReferenceReader::take(RawEvent& draft, Of of, const std::string& name, Fiel
   if (!number) return;
   draft.series.emplace_back(raw_name, *number);
   draft.series_as_text |= is_text;
-}
-
-// Once more with other ends of strings. Whether that gave a whole event, or text is missing to
-// tell.
-bool ReferenceReader::retry(const char* at, Rigor rigor, RawEvent& draft, Oddities& odd,
-                            Reading& reading) {
-  RawEvent other;
-  other.reset(draft.text_at);
-  Oddities other_odd;
-  other_odd.keeps_quotes = odd.keeps_quotes;
-  rigor_ = rigor;
-  const Reading read = members(at, other, Of::kEvent, other_odd);
-  rigor_ = Rigor::kLax;
-  retried_bytes_ += static_cast<std::size_t>(read.next - at);
-  bool is_cut = false;
-  const bool is_whole = read.outcome == Outcome::kDone && entry_ends(read.next, is_cut);
-  if (is_cut || read.outcome == Outcome::kIncomplete) {
-    reading = cut(at);
-    return true;
-  }
-  // With its time: without it nothing would be gained.
-  if (!is_whole || (limit_ != end() && read.next != limit_) || !other.has_time) return false;
-  draft = std::move(other);
-  odd = std::move(other_odd);
-  reading = read;
-  return true;
-}
-
-// Names may hold what ends an event, {"device": "cpu"} in quotes that are not escaped. Where an
-// event cannot be read, or cannot end where it seems to, other ends of its strings are tried; where
-// only such a quote was met, other ends that leave the event as long as it is.
-Reading ReferenceReader::event(const char* at, RawEvent& draft, Oddities& odd, bool may_retry) {
-  rigor_ = Rigor::kLax;
-  met_quote_ = false;
-  Reading reading = members(at, draft, Of::kEvent, odd);
-  bool is_cut = false;
-  const bool is_done = reading.outcome == Outcome::kDone;
-  const bool may_end =
-      is_done && (draft.has_time || draft.phase == 'M') && may_end_entry(reading.next, is_cut);
-  if (is_cut) return cut(at);
-  if ((may_end && !met_quote_) || !may_retry) return reading;
-  const bool is_short = static_cast<std::size_t>(reading.next - at) <= kMostTriedAgain;
-  if (!met_quote_ && !is_done && (!is_short || reading.outcome == Outcome::kIncomplete)) {
-    return reading;
-  }
-  limit_ = may_end ? reading.next : end();
-  if (retry(at, Rigor::kBalanced, draft, odd, reading)) return reading;
-  retry(at, Rigor::kWhole, draft, odd, reading);
-  return reading;
 }
 
 }  // namespace stepscope::ingest::kineto

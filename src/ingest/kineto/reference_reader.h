@@ -3,13 +3,13 @@
 // not plain, and tests hold the fast one to it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/notes.h"
 #include "ingest/kineto/draft.h"
-#include "ingest/kineto/lookahead.h"
 
 namespace stepscope::ingest::kineto {
 
@@ -24,7 +24,7 @@ struct Reading {
   const char* next;
 };
 
-// Counts of what was odd; told only when the event is accepted, so that text which is
+// Counts of what was odd; noted only when the event is accepted, so that text which is
 // read twice (because a stretch ended inside an event) is not counted twice.
 struct Oddities {
   std::uint32_t control_characters = 0, unescaped_quotes = 0, bare_words = 0, stray_commas = 0,
@@ -34,7 +34,7 @@ struct Oddities {
 
   // note(kind, count) for all that were met.
   template <class NoteThem>
-  void tell(const NoteThem& note) const {
+  void report(const NoteThem& note) const {
     using base::Note;
     note(Note::kControlCharacter, control_characters);
     note(Note::kUnescapedQuote, unescaped_quotes);
@@ -44,23 +44,63 @@ struct Oddities {
   }
   bool any() const {
     bool found = false;
-    tell([&](base::Note, std::uint32_t count) { found = found || count > 0; });
+    report([&](base::Note, std::uint32_t count) { found = found || count > 0; });
     return found;
   }
+};
+
+// What follows a place in the text, where that shows what the place is: whether a quote ends its
+// string, whether a bracket ends the list of events. Everywhere `cut` says that the text at hand
+// ends before it can be told.
+class Lookahead {
+ public:
+  enum class Behind : std::uint8_t {
+    kNothing,  // what is open at the end will never be closed
+    kEvent,    // where it follows a comma: text is cut where events seem to begin
+    kText,     // any
+  };
+  Lookahead(const char* end, Behind behind) : end_(end), behind_(behind) {}
+
+  const char* skip_space(const char* at) const;
+  const char* end() const { return end_; }
+
+  // Whether the quote at `quote` opens the name of a member.
+  bool is_key_at(const char* quote, bool& cut) const;
+
+  // Whether a value of the document's header can end at `at`: another key follows, or its end.
+  bool header_value_ends(const char* at, bool& cut) const;
+
+  // Whether an event begins behind space, as far as its first member says.
+  bool event_follows(const char* at, bool& cut) const;
+  // Whether other entries of the list follow one that ends at `at`, or the list's end.
+  bool goes_on_behind_entry(const char* at, bool& cut) const;
+  // Whether events follow a ']' that seems to close their list: it is one too many.
+  bool list_goes_on(const char* behind_bracket, bool& cut) const;
+  // Whether a ']' between events, or the "]}" that it begins, stands in the middle of some text.
+  bool is_in_text(const char* behind_bracket, bool& cut) const;
+
+ protected:
+  bool ends() const { return behind_ == Behind::kNothing; }
+
+ private:
+  bool at_end(const char* at, bool& cut) const;
+
+  const char* end_;
+  Behind behind_;
 };
 
 class ReferenceReader : public Lookahead {
  public:
   using Lookahead::Lookahead;
 
-  // An event object at `at`, which is its '{'. It may be read several times, if it may, for strings
-  // with quotes in them; retried_bytes() is how much that was.
-  Reading event(const char* at, RawEvent& draft, Oddities& odd, bool may_retry = true);
-  std::size_t retried_bytes() const { return retried_bytes_; }
+  // An event object at `at`, which is its '{'.
+  Reading event(const char* at, RawEvent& draft, Oddities& odd) {
+    return members(at, draft, Of::kEvent, odd);
+  }
 
   // A string at `at`, its opening quote; as the name of a member or as a value. What follows a
   // value of the file's own header is known better than what follows one inside of some event.
-  enum class Place : std::uint8_t { kKey, kMember, kField, kArgument, kHeader, kListItem };
+  enum class Place : std::uint8_t { kKey, kMember, kHeader, kListItem };
   Reading string(const char* at, Place place, Token& token, Oddities& odd);
   // Any value at `at` (not white space). `place` says what may follow a string.
   Reading value(const char* at, Place place, Token& token, Oddities& odd);
@@ -73,23 +113,10 @@ class ReferenceReader : public Lookahead {
                    std::string_view raw_name, Token token);
   Reading container(const char* at, Token& token, Oddities& odd);
   Reading word(const char* at, Token& token, Oddities& odd) const;
-  // How strings of an event end: where one can end in JSON; only where the event goes on as events
-  // do; and only where what the string opens is closed as well.
-  enum class Rigor : std::uint8_t { kLax, kWhole, kBalanced };
-  struct Inside {  // of the string so far
-    bool has_quotes;
-    bool is_balanced;
-  };
-  bool closes(const char* after_quote, Place place, Inside inside, bool& cut) const;
-  bool retry(const char* at, Rigor rigor, RawEvent& draft, Oddities& odd, Reading& reading);
+  bool closes(const char* after_quote, Place place, bool has_quotes, bool& cut) const;
   Reading cut(const char* at) const {
     return {ends() ? Outcome::kUnreadable : Outcome::kIncomplete, at};
   }
-
-  Rigor rigor_ = Rigor::kLax;
-  bool met_quote_ = false;       // that did not end its string
-  const char* limit_ = nullptr;  // no string of an event that is read again goes on behind it
-  std::size_t retried_bytes_ = 0;
 };
 
 }  // namespace stepscope::ingest::kineto

@@ -138,8 +138,7 @@ const char* Scanner::entry(const char* at, const Stretch& stretch) {
   Reading reading{};
   if (*at == '{') {
     draft_.reset(text_at);
-    reading = reader.event(at, draft_, odd, may_reread(stretch));
-    reread_bytes_ += reader.retried_bytes();
+    reading = reader.event(at, draft_, odd);
   } else {
     Token token{};
     reading = reader.value(at, ReferenceReader::Place::kListItem, token, odd);
@@ -161,7 +160,7 @@ const char* Scanner::entry(const char* at, const Stretch& stretch) {
   }
   if (reading.outcome == Outcome::kIncomplete) return nullptr;
   if (reading.outcome == Outcome::kUnreadable) return give_up(at, reading, stretch);
-  odd.tell([&](Note kind, std::uint32_t count) {
+  odd.report([&](Note kind, std::uint32_t count) {
     for (std::uint32_t i = 0; i < count; ++i) shard_.note(kind, text_at);
   });
   note_faults(at, reading.next, text_at, shard_);

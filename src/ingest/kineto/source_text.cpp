@@ -26,8 +26,7 @@ base::Status FileText::load(std::uint64_t text_offset, std::size_t size) {
   return base::Done{};
 }
 
-// The event at `text_offset`, if the window holds it whole. Quotes in its strings are escaped:
-// where they belong takes the whole event, and what follows it, to tell.
+// The event at `text_offset`, if the window holds it whole. Quotes in its strings are escaped.
 std::optional<std::string> FileText::in_window(std::uint64_t text_offset) const {
   if (text_offset < window_offset_ || text_offset - window_offset_ >= window_.size()) {
     return std::nullopt;
@@ -40,11 +39,7 @@ std::optional<std::string> FileText::in_window(std::uint64_t text_offset) const 
   Token token{};
   Oddities odd;
   Reading reading = reader.value(begin, ReferenceReader::Place::kListItem, token, odd);
-  bool is_cut = false;
-  // Without its time a name may have ended it.
-  const bool is_plain = reading.outcome == Outcome::kDone && odd.unescaped_quotes == 0 &&
-                        token.text.find("\"ts\"") != std::string_view::npos;
-  if (is_plain && reader.may_end_entry(reading.next, is_cut) && !is_cut) {
+  if (reading.outcome == Outcome::kDone && odd.unescaped_quotes == 0) {
     return std::string(token.text);
   }
   RawEvent draft;
