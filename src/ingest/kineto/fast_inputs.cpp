@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "ingest/kineto/event_starts.h"
 #include "ingest/kineto/fast.h"
 #include "ingest/kineto/reference_reader.h"
 
@@ -32,10 +33,6 @@ std::uint64_t hash_of(std::string_view text) {
     at -= step;
   }
   return hash ^ hash >> 32;
-}
-
-std::string_view between(const char* from, const char* to) {
-  return {from, static_cast<std::size_t>(to - from)};
 }
 
 // Whether the reference reader takes this text for a list, and sees nothing odd in it. The index
