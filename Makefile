@@ -83,7 +83,7 @@ check: quick compile tidy docs unit web ## the one gate: format, lint, layers, s
 
 quick: format-check ruff mypy layers sizes ## what needs no build
 
-nightly: setup ## what takes too long for the gate, resumable; PART=tsan runs one; tools/nightly --list
+nightly: setup python web ## what takes too long for the gate, resumable; PART=tsan runs one; tools/nightly --list
 	@tools/training_env >/dev/null
 	@tools/nightly $(PART)
 

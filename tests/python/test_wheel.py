@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from program import ROOT, Program
 
+pytestmark = pytest.mark.nightly  # building it takes minutes
+
 TRACE = ROOT / "examples" / "data" / "gpt_bf16.json.gz"
 
 
