@@ -1,10 +1,10 @@
+// Interned text: where a pool keeps its characters, and the table that is left of it.
 #include "base/strings.h"
 
 namespace stepscope::base {
 namespace {
 
 constexpr std::size_t kPageBytes = 64 * 1024;
-constexpr std::size_t kFirstSlots = 1024;
 
 }  // namespace
 
@@ -27,17 +27,6 @@ StringId StringTable::find(std::string_view text) const {
   return kNoString;
 }
 
-StringPool::StringPool() : slots_(kFirstSlots), mask_(kFirstSlots - 1) {}
-
-StringId StringPool::insert(std::string_view raw, std::uint64_t hash, std::size_t slot,
-                            std::uint64_t position) {
-  const auto id = static_cast<StringId>(entries_.size());
-  entries_.push_back({keep(raw), position});
-  slots_[slot] = {static_cast<std::uint32_t>(hash >> 32), id};
-  if (entries_.size() * 2 > slots_.size()) grow();
-  return id;
-}
-
 std::string_view StringPool::keep(std::string_view raw) {
   if (pages_.empty() || pages_.back().capacity() - pages_.back().size() < raw.size()) {
     pages_.emplace_back();
@@ -49,20 +38,8 @@ std::string_view StringPool::keep(std::string_view raw) {
   return {page.data() + at, raw.size()};
 }
 
-void StringPool::grow() {
-  std::vector<Slot> bigger(slots_.size() * 2);
-  mask_ = bigger.size() - 1;
-  for (const Slot& old : slots_) {
-    if (old.id == kNoString) continue;
-    std::size_t slot = hash_of(entries_[old.id].raw) & mask_;
-    while (bigger[slot].id != kNoString) slot = (slot + 1) & mask_;
-    bigger[slot] = old;
-  }
-  slots_ = std::move(bigger);
-}
-
 std::size_t StringPool::memory() const {
-  std::size_t bytes = slots_.capacity() * sizeof(Slot) + entries_.capacity() * sizeof(Entry);
+  std::size_t bytes = ids_.memory() + entries_.capacity() * sizeof(Entry);
   for (const std::string& page : pages_) bytes += page.capacity();
   return bytes;
 }

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/number_map.h"
+
 namespace stepscope::base {
 
 using StringId = std::uint32_t;
@@ -44,36 +46,25 @@ class StringPool {
     std::uint64_t first_seen;  // smallest position at which it was interned
   };
 
-  StringPool();
+  StringPool() = default;
   StringPool(const StringPool&) = delete;
   StringPool& operator=(const StringPool&) = delete;
   StringPool(StringPool&&) noexcept = default;
   StringPool& operator=(StringPool&&) noexcept = default;
 
-  // `position` must not fall within one pool: readers of one lane move forward.
+  // `position` must not fall within one pool: readers of one shard move forward.
   StringId intern(std::string_view raw, std::uint64_t position) {
-    const std::uint64_t hash = hash_of(raw);
-    std::size_t slot = hash & mask_;
-    while (true) {
-      const Slot& entry = slots_[slot];
-      if (entry.id == kNoString) return insert(raw, hash, slot, position);
-      if (entry.tag == static_cast<std::uint32_t>(hash >> 32) &&
-          same(entries_[entry.id].raw, raw)) {
-        return entry.id;
-      }
-      slot = (slot + 1) & mask_;
-    }
+    const auto [id, is_new] =
+        ids_.try_emplace(hash_of(raw), static_cast<StringId>(entries_.size()),
+                         [&](StringId other) { return same(entries_[other].raw, raw); });
+    if (is_new) entries_.push_back({keep(raw), position});
+    return id;
   }
 
   std::span<const Entry> entries() const { return entries_; }
   std::size_t memory() const;
 
  private:
-  struct Slot {
-    std::uint32_t tag = 0;
-    StringId id = kNoString;
-  };
-
   __extension__ using Uint128 = unsigned __int128;
 
   static std::uint64_t load(const char* at, std::size_t size) {
@@ -116,13 +107,9 @@ class StringPool {
     for (; left > 8; left -= 8, p += 8, q += 8) different |= load(p, 8) ^ load(q, 8);
     return (different | (load(p + left - 8, 8) ^ load(q + left - 8, 8))) == 0;
   }
-  StringId insert(std::string_view raw, std::uint64_t hash, std::size_t slot,
-                  std::uint64_t position);
   std::string_view keep(std::string_view raw);
-  void grow();
 
-  std::vector<Slot> slots_;
-  std::size_t mask_;
+  NumberMap ids_;  // by hash
   std::vector<Entry> entries_;
   std::deque<std::string> pages_;  // characters; a page never moves once written
 };

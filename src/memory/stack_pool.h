@@ -4,15 +4,15 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
+#include <utility>
 
+#include "base/number_map.h"
 #include "memory/stacks.h"
 
 namespace stepscope::memory {
 
 class StackPool {
  public:
-  StackPool();
   FrameId frame(const Frame& frame);
   StackId stack(std::span<const FrameId> innermost_first);  // kNoStack for an empty one
   const Stacks& stacks() const { return stacks_; }
@@ -20,13 +20,8 @@ class StackPool {
   std::size_t memory() const;
 
  private:
-  static constexpr std::uint32_t kFree = 0xffffffff;
-  static void grow(std::vector<std::uint32_t>& slots, const std::vector<std::uint64_t>& hashes);
-
   Stacks stacks_;
-  // Open addressing: ids in slots, the hash of each id beside it so that growing needs no rehash.
-  std::vector<std::uint32_t> frame_slots_, stack_slots_;
-  std::vector<std::uint64_t> frame_hashes_, stack_hashes_;
+  base::NumberMap frame_ids_, stack_ids_;  // by hash
 };
 
 }  // namespace stepscope::memory

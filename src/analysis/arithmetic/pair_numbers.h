@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/arithmetic/number_map.h"
+#include "base/number_map.h"
 
 namespace stepscope::analysis {
 
@@ -23,7 +23,7 @@ class PairNumbers {
   const std::vector<Pair>& members() const { return members_; }
 
  private:
-  NumberMap numbers_;
+  base::NumberMap numbers_;
   std::vector<Pair> members_;
 };
 

@@ -6,6 +6,7 @@
 #include "analysis/costs/recomputed.h"
 #include "analysis/prepared.h"
 #include "base/column.h"
+#include "base/number_map.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -157,7 +158,7 @@ class CallCostsCounting {
     // Calls of one name with the same inputs cost the same, unless parts or a count differ.
     PairNumbers inputs;
     PairNumbers differences;
-    NumberMap counts;
+    base::NumberMap counts;
     for (std::size_t i = 0; i < out_.calls.size(); ++i) {
       CostedCall& costed = out_.calls[i];
       const Row row = row_of(costed.call);

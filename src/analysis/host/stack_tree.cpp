@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "analysis/arithmetic/number_map.h"
 #include "analysis/host/host_time.h"
 #include "analysis/operators/op_calls.h"
+#include "base/number_map.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -235,7 +235,7 @@ class Building {
   StepMarks marks_;
   Labels labels_;
   StackTree tree_;
-  NumberMap children_;
+  base::NumberMap children_;
   struct Visited {
     std::uint64_t key;   // under which children_ has it
     std::uint32_t next;  // the node that was asked for after it

@@ -13,12 +13,12 @@
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
-#include "analysis/arithmetic/number_map.h"
 #include "analysis/arithmetic/pair_numbers.h"
 #include "analysis/key_columns.h"
 #include "analysis/memory/trace_memory.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
+#include "base/number_map.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -265,7 +265,7 @@ void add_memory_operators_events(base::Table& table, const WindowView& window,
                                  const TraceMemory& memory, Bytes least) {
   const std::string device = name_of(memory.device);
   Askers askers(window);
-  NumberMap numbers;
+  base::NumberMap numbers;
   std::vector<Bytes> sizes;
   std::vector<Listed> list;
   for (std::uint32_t i = 0; i < memory.events.size(); ++i) {

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "analysis/arithmetic/number_map.h"
 #include "analysis/arithmetic/sorted_runs.h"
+#include "base/number_map.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -20,7 +20,7 @@ constexpr std::uint32_t kNoEntry = 0xffffffff;
 // A free belongs to the last allocation at its address that has not been freed. An allocator gives
 // the same few addresses again and again: a table of them stays small.
 void pair_up(const trace::MemoryTable& table, std::vector<MemoryEvent>& events) {
-  NumberMap open_at;
+  base::NumberMap open_at;
   for (std::uint32_t i = 0; i < events.size(); ++i) {
     std::uint32_t& open = open_at.try_emplace(table.address[events[i].entry], kNoEntry).number;
     if (events[i].bytes > 0) {

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "analysis/memory/allocator/address_index.h"
+#include "base/number_map.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -219,7 +219,7 @@ class AllocationsReader {
   const memory::Snapshot& snapshot_;
   const memory::History& history_;
   Allocations out_;
-  allocator::AddressIndex at_;     // from an address to the life that has it
+  base::NumberMap at_;             // from an address to the life that has it
   std::vector<Allocation> older_;  // in the order in which they were found
   bool requests_ = false;
 };

@@ -49,7 +49,7 @@ void ReplayState::remove_segment(std::uint64_t address) {
 }
 
 BlockId ReplayState::beginning_at(std::uint64_t address) const {
-  static_assert(kNoBlock == allocator::AddressIndex::kNone);
+  static_assert(kNoBlock == base::NumberMap::kNone);
   return starts_.by_address.find(address);
 }
 

@@ -7,9 +7,9 @@
 #include <map>
 #include <vector>
 
-#include "analysis/memory/allocator/address_index.h"
 #include "analysis/memory/allocator/blocks.h"
 #include "analysis/memory/replay/replay.h"
+#include "base/number_map.h"
 
 namespace stepscope::analysis {
 
@@ -25,7 +25,7 @@ struct BlockStarts {
     BlockId id = kNoBlock;
     auto operator<=>(const Free&) const = default;
   };
-  allocator::AddressIndex by_address;
+  base::NumberMap by_address;
   std::vector<Free> free;    // a heap; what is no longer free stays until it comes up
   std::size_t free_now = 0;  //
 
