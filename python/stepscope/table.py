@@ -285,7 +285,7 @@ class Diff(Answer):
     Example:
         >>> diff = run.diff(run)
         >>> diff.sentence
-        'step ... (+0 % ± ... %): no difference that can be told from noise'
+        'step ... (+0 % ± ... %): no difference beyond noise'
         >>> list(diff.tables)
         ['times', 'parts', 'kernels', 'operators', 'memory', 'sides']
     """

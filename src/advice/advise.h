@@ -15,7 +15,7 @@ namespace stepscope::advice {
 std::vector<std::string_view> asked_analyses();
 
 // Of a recording that has no trace, rules about time are not listed as not judged, nor those about
-// snapshots where there is none: nobody expects them.
+// snapshots where there is none: they are not expected.
 struct Scope {
   bool trace = true;
   bool snapshot = false;

@@ -32,7 +32,7 @@ Answers saved(double save_share, std::int64_t saves = 8) {
 }
 
 TEST(RecordedSaves, AreJudgedWhereThereIsNoTrace) {
-  EXPECT_EQ(recorded_checkpoint_stall().advise().judged, 0u);  // nobody knows whether it saves
+  EXPECT_EQ(recorded_checkpoint_stall().advise().judged, 0u);  // whether it saves is not known
   EXPECT_EQ(saved(0.04).advise().judged, 1u);
   EXPECT_EQ(finding_of(saved(0.04).advise(), "checkpoint-stall"), nullptr);
   const Advice often = saved(0.4).advise();

@@ -63,7 +63,7 @@ std::optional<UntracedSteps> Facts::untraced(const RankSteps& rank) const {
   if (table("steps", "times") == nullptr) return std::nullopt;  // its steps are those of all
   for (const Line& line : lines("throughput", "phases", rank.rank)) {
     const double rate = line.number("iterations_per_second");
-    // Traced steps may all be warm-up, and are not told as traced then.
+    // Traced steps may all be warm-up, and are not shown as traced then.
     const bool has_traced = line.whole("traced") > 0 || line.whole("iterations") > rank.steps;
     if (line.text("phase") != "training" || !has_traced || rate <= 0) continue;
     // Where all that is left of the steps was traced, the rate is of those.

@@ -49,7 +49,7 @@ struct StallPerStep {
   double longest_ns = 0;
   double bytes = 0;
   std::int64_t steps = 0;  // in which it occurs
-  // Of the idle time, what is left at the least when nobody records; nothing: not known.
+  // Of the idle time, what is left at the least without a profiler; nothing: not known.
   std::optional<double> without_profiler_ns = std::nullopt;
   std::optional<double> usual_ns = std::nullopt;  // the same, usually
 };

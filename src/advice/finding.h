@@ -153,7 +153,7 @@ struct Advice {
   bool healthy = false;           // nothing of level warning or worse, and no doubt
   std::string doubt = {};         // why a run without a warning is not called healthy
   Recorder recorder = Recorder::kTorchProfiler;
-  std::string path = {};    // as it was asked for, to be typed again; empty: nobody typed one
+  std::string path = {};    // as it was asked for, to be typed again; empty: none was typed
   std::size_t judged = 0;   // rules that could
   base::Nanos step_ns = 0;  // mean, of the slowest rank; 0: no steps
 };

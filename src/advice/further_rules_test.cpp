@@ -122,7 +122,7 @@ TEST(LowOccupancy, SaysTheThresholdThatWasSet) {
   EXPECT_EQ(two.gain->high, half.gain->high);
 }
 
-// A GPU that is behind its host runs kernels of earlier steps, too.
+// A GPU that lags its host runs kernels of earlier steps, too.
 // Twice the batch fills nothing where an eighth of the GPU is in use.
 TEST(LowOccupancy, NamesTheBatchThatFillsTheGpu) {
   const auto code = [](double blocks) {

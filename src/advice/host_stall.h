@@ -87,7 +87,7 @@ struct Window {
 Rate rate_of(const std::vector<Window>& windows);
 
 // Makes the gain hold for the training, where the stall was in some of the recorded steps only: it
-// was told for these steps. Says so.
+// was for these steps. Says so.
 void widen_by_rate(Finding& finding, const Facts& facts, const RankSteps& rank,
                    std::string_view sort);
 

@@ -139,7 +139,7 @@ TEST(InputBoundWorkers, ThatWaitShareAProcessor) {
        "keep {} processors busy",
        "num_workers=min(12, 3 * max(1, len(os.sched_getaffinity(0)) - 1)),",
        "cpus-per-task"},
-      // Nobody starts hundreds.
+      // Hundreds are never started.
       {{.workers = 0, .needed = 300, .processors = 2, .cause = kWaits, .cpu_cores = 0.01},
        "; more than {} are not advised",
        "num_workers=32,",

@@ -40,7 +40,7 @@ std::vector<std::int64_t> distances_in(const std::vector<Window>& windows) {
   return distances;
 }
 
-// Whether nothing is missing before the first and behind the last, were it every so many steps.
+// Whether nothing is missing before the first and after the last, were it every so many steps.
 bool fills(const std::vector<Window>& windows, std::int64_t every) {
   return std::ranges::all_of(windows, [&](const Window& window) {
     if (window.hit.empty()) return window.steps < every;
@@ -101,7 +101,7 @@ void widen_by_rate(Finding& finding, const Facts& facts, const RankSteps& rank,
     finding.detail.figures.insert(
         finding.detail.figures.end(),
         {count(hit), count(steps), count(static_cast<double>(rate.every))});
-    // What is told of these steps holds for all.
+    // What is known of these steps holds for all.
     if (hit * static_cast<double>(rate.every) == steps) return;
   }
   finding.here = finding.gain;
@@ -109,22 +109,22 @@ void widen_by_rate(Finding& finding, const Facts& facts, const RankSteps& rank,
     return static_cast<double>(gain) * share * steps / hit;
   };
   double high = std::min(rank.step_ns, times(finding.here->high, rate.most));
-  // Steps that nobody traced may say that it is no more than so much.
+  // Steps that were not traced may say that it is no more than so much.
   if (const auto untraced = facts.untraced(rank)) high = std::min(high, untraced->step_ns);
   const double low = std::min(high, times(finding.here->low, rate.least));
   finding.gain = Gain{static_cast<base::Nanos>(low), static_cast<base::Nanos>(std::ceil(high))};
   if (rate.every > 0) {
-    finding.detail.form += " The gain is told for a training that goes on so.";
+    finding.detail.form += " The gain is for a training that goes on so.";
     return;
   }
   finding.detail.form +=
       rate.regular
           ? " It was in {} of {} recorded steps, so how often it comes is uncertain: in {} to {} "
-            "of the steps of a long training if at regular distances. The gain is told for that; "
+            "of the steps of a long training if at regular distances. The gain is for that; "
             "record more steps for a narrower range."
           : " It was in {} of {} recorded steps, at no regular distance, so how often it comes is "
             "uncertain: in {} to {} of the steps of a long training (95 % interval). The gain is "
-            "told for that; record more steps for a narrower range.";
+            "for that; record more steps for a narrower range.";
   for (const Figure& figure : {count(hit), count(steps), share(rate.least), share(rate.most)}) {
     finding.detail.figures.push_back(figure);
   }

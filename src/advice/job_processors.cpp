@@ -16,8 +16,8 @@ std::int64_t ranks_on(const Facts& facts, std::string_view node) {
   return std::max<std::int64_t>(1, ranks);
 }
 
-// What a rank that was not sampled kept busy would count as somebody else's: one that was short, or
-// that began when sampling had ended.
+// What a rank that was not sampled kept busy would count as another program's: one that was short,
+// or that began when sampling had ended.
 bool all_seen(const Facts& facts) {
   return std::ranges::all_of(facts.ranks(), [&](const RankSteps& rank) {
     return process_of(facts, rank.rank, true).has_value();

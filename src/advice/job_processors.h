@@ -1,4 +1,4 @@
-// The processors that a job may use on a machine, who keeps them busy, and how many each of its
+// The processors that a job may use on a machine, what keeps them busy, and how many each of its
 // ranks can have: numbers of the run, so that advice never names ones of its own.
 #pragma once
 
@@ -14,7 +14,7 @@ struct JobProcessors {
   double usable = 0;        // by the job, on this machine
   double all = 0;           // of the machine
   double own_cores = 0;     // the job's processes kept busy, on average
-  double other_cores = 0;   // everybody else did
+  double other_cores = 0;   // all other programs did
   double wanted_cores = 0;  // own_cores, and what the first threads of its processes waited for
   bool load_known = false;
   std::int64_t ranks = 1;    // of the job on this machine

@@ -70,12 +70,12 @@ TEST(LaunchBound, LeavesOutWaitsThatCameOnce) {
   };
   const Advice once = with(20'000'000, 1, 0);
   EXPECT_EQ(finding_of(once, "launch-bound"), nullptr);
-  const auto told = [](const Advice& advice) {
+  const auto says_it_came_once = [](const Advice& advice) {
     return std::ranges::any_of(advice.verdict, [](const Sentence& one) {
       return one.form.find("come once in a training") != std::string::npos;
     });
   };
-  EXPECT_TRUE(told(once));
+  EXPECT_TRUE(says_it_came_once(once));
   const Advice beside = with(20'000'000, 101, 8'000'000);
   ASSERT_NE(finding_of(beside, "launch-bound"), nullptr);
   EXPECT_EQ(finding_of(beside, "launch-bound")->measured.value, 0.2);
@@ -83,7 +83,7 @@ TEST(LaunchBound, LeavesOutWaitsThatCameOnce) {
   // As long in every step: it did not come once.
   const Advice each = with(11'000'000, 3, 22'000'000);
   ASSERT_NE(finding_of(each, "launch-bound"), nullptr);
-  EXPECT_FALSE(told(each));
+  EXPECT_FALSE(says_it_came_once(each));
 }
 
 // A chain of small passes is worth a word where the CPU only seems to be slow.

@@ -1,4 +1,4 @@
-// Advice fits the machine and the recording: processors, GPUs, files, and who recorded.
+// Advice fits the machine and the recording: processors, GPUs, files, and what recorded.
 #include <algorithm>
 #include <string>
 
@@ -80,7 +80,7 @@ TEST(CpuContention, SaysWhyItsGainIsLargerThanTheWait) {
   const Finding* finding = finding_of(advice, "cpu-contention");
   ASSERT_NE(finding, nullptr);
   EXPECT_GT(finding->gain->high, 1'000'000);
-  EXPECT_TRUE(has_machine_rules(finding->about_gain.form, "that nobody measured, waits as long"))
+  EXPECT_TRUE(has_machine_rules(finding->about_gain.form, "which was not measured, waits as long"))
       << finding->about_gain.form;
   EXPECT_TRUE(
       has_machine_rules(finding->evidence.back().text.form, "{} process that it started kept"));
@@ -132,7 +132,7 @@ TEST(CpuContention, NeighboursAreNotTheProgramsFault) {
 }
 
 TEST(CpuContention, ANeighbourOnAFreeMachineIsNotBlamed) {
-  // 6 of 16 processors busy in all: nobody fills it.
+  // 6 of 16 processors busy in all: not full.
   const Advice advice =
       waiting_on({.processors = 16, .busy_share = 0.375, .job_cores = 2.0}).advise();
   const Finding* finding = finding_of(advice, "cpu-contention");

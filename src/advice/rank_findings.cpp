@@ -116,8 +116,8 @@ bool launches_too(const Finding& finding) {
 }
 
 // What a finding weighs beside others: the middle of its gain. Slow launching may be their doing,
-// in part or all: only what it may save beyond them counts. Of time without a name nobody knows yet
-// whether any can be saved: only what is sure counts.
+// in part or all: only what it may save beyond them counts. Of time without a name it is not known
+// yet whether any can be saved: only what is sure counts.
 base::Nanos own_gain(const Advice& advice, const Finding& finding) {
   if (finding.rule == kUnnamedTime.id) return finding.gain->low;
   base::Nanos out = finding.gain->middle();
@@ -168,7 +168,7 @@ void add_remaining(Advice& advice) {
   }
 }
 
-// Of a run of several ranks: whose finding it is, and whose figures are told.
+// Of a run of several ranks: whose finding it is, and whose figures are shown.
 void name_ranks(const Facts& facts, Advice& advice) {
   constexpr std::size_t kNamed = 3;
   if (facts.ranks().size() < 2) return;

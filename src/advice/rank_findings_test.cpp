@@ -1,4 +1,4 @@
-// What findings say of each other: the order, what remains after the first, nothing told twice.
+// What findings say of each other: the order, what remains after the first, nothing counted twice.
 #include <gtest/gtest.h>
 
 #include "advice/answers_for_tests.h"
@@ -95,7 +95,7 @@ TEST(Precision, GainsNothingFromCommunication) {
 }
 
 TEST(Healthy, IsNotSaidOfOneStep) {
-  const auto told = [](std::int64_t steps, double busy) {
+  const auto advice_for = [](std::int64_t steps, double busy) {
     return Answers()
         .add("steps", "times",
              {{"rank", 0}, {"steps", steps}, {"mean_ns", 10e6}, {"median_ns", 10'000'000}})
@@ -104,13 +104,13 @@ TEST(Healthy, IsNotSaidOfOneStep) {
         .add("overview", "devices", {{"rank", 0}, {"busy_share", busy}})
         .advise();
   };
-  EXPECT_TRUE(told(4, 0.9).healthy);
-  EXPECT_FALSE(says_rank_findings(told(4, 0.9), "cannot be said"));
-  EXPECT_FALSE(told(1, 0.9).healthy);
-  EXPECT_TRUE(says_rank_findings(told(1, 0.9), "Whether the run is healthy cannot be said"));
-  EXPECT_FALSE(told(4, 0.01).healthy);  // hardly at work
-  EXPECT_TRUE(says_rank_findings(told(4, 0.01), "Whether the run is healthy cannot be said"));
-  EXPECT_FALSE(says_rank_findings(told(4, 0.01), "No grave fault"));
+  EXPECT_TRUE(advice_for(4, 0.9).healthy);
+  EXPECT_FALSE(says_rank_findings(advice_for(4, 0.9), "cannot be said"));
+  EXPECT_FALSE(advice_for(1, 0.9).healthy);
+  EXPECT_TRUE(says_rank_findings(advice_for(1, 0.9), "Whether the run is healthy cannot be said"));
+  EXPECT_FALSE(advice_for(4, 0.01).healthy);  // hardly at work
+  EXPECT_TRUE(says_rank_findings(advice_for(4, 0.01), "Whether the run is healthy cannot be said"));
+  EXPECT_FALSE(says_rank_findings(advice_for(4, 0.01), "No grave fault"));
 }
 
 Answers masked(std::string_view op, std::int64_t launching_ns) {
@@ -172,7 +172,7 @@ TEST(GpuIdle, OfTinyKernelsCountsWhatStartingThemTakes) {
 }
 
 TEST(GpuIdle, LeavesWhatGlooDoesToItsRule) {
-  const auto told = [](std::string_view collective) {
+  const auto advice_for = [](std::string_view collective) {
     return Answers()
         .steps()
         .stall("communication", 5'000'000)
@@ -181,9 +181,9 @@ TEST(GpuIdle, LeavesWhatGlooDoesToItsRule) {
              {{"rank", 0}, {"collective", collective}, {"count", 4}, {"exposed_ns", 20'000'000}})
         .advise();
   };
-  EXPECT_EQ(finding_of(told("gloo:all_reduce"), "gpu-idle"), nullptr);
-  EXPECT_NE(finding_of(told("gloo:all_reduce"), "gloo-on-gpu"), nullptr);
-  EXPECT_NE(finding_of(told("mpi:all_reduce"), "gpu-idle"), nullptr);
+  EXPECT_EQ(finding_of(advice_for("gloo:all_reduce"), "gpu-idle"), nullptr);
+  EXPECT_NE(finding_of(advice_for("gloo:all_reduce"), "gloo-on-gpu"), nullptr);
+  EXPECT_NE(finding_of(advice_for("mpi:all_reduce"), "gpu-idle"), nullptr);
 }
 
 TEST(InputBound, RanksOfAMachineShareItsProcessors) {
@@ -272,7 +272,7 @@ TEST(UnnamedTime, LeavesCollectionsToTheirRule) {
   // Waits for a processor inside of collections are not taken off twice: 5 ms less 0.25 of 6.
   const Advice crowded = with(4'000'000, 0.25);
   EXPECT_DOUBLE_EQ(finding_of(crowded, "unnamed-time")->measured.value, 0.35);
-  // What remains after the first is told with what they share.
+  // What remains after the first includes what they share.
   EXPECT_TRUE(says_rank_findings(some, "What remains then"));
   EXPECT_FALSE(says_rank_findings(some, "may be gone with the first"));
   EXPECT_TRUE(says_rank_findings(with(8'900'000, 0.3), "may be gone with the first"));
@@ -331,7 +331,7 @@ TEST(CheckpointStall, InTheBackgroundNeedsABackendForTheCpuOnSeveralRanks) {
 }
 
 TEST(HostPause, CountsPausesAndNotSteps) {
-  const auto told = [](std::int64_t pauses, std::int64_t steps) {
+  const auto advice_for = [](std::int64_t pauses, std::int64_t steps) {
     Answers answers;
     answers.add("steps", "times",
                 {{"rank", 0}, {"steps", steps}, {"mean_ns", 10e6}, {"median_ns", 10'000'000}});
@@ -340,8 +340,8 @@ TEST(HostPause, CountsPausesAndNotSteps) {
     const Sentence& detail = finding_of(advice, "host-pause")->detail;
     return detail.figures[0].text + " in " + detail.figures[1].text;
   };
-  EXPECT_EQ(told(1, 1), "once in one step");  // no step has it: nothing marked one
-  EXPECT_EQ(told(5, 5), "5 times in 5 steps");
+  EXPECT_EQ(advice_for(1, 1), "once in one step");  // no step has it: nothing marked one
+  EXPECT_EQ(advice_for(5, 5), "5 times in 5 steps");
 }
 
 TEST(GarbageCollector, AProgramThatAsksForItIsToldToStop) {

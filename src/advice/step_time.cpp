@@ -8,7 +8,7 @@
 
 namespace stepscope::advice {
 
-// A GPU that is behind its host also runs kernels of steps before the first: what all of them take
+// A GPU that lags its host also runs kernels of steps before the first: what all of them take
 // together is more than the steps have room for.
 double kernel_share_of_step(const Facts& facts, const RankSteps& rank) {
   double all = 0;

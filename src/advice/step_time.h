@@ -81,7 +81,7 @@ double host_floor_ns(const Facts& facts, const RankSteps& rank);
 // it lets through at most, is less.
 double let_through_ns(const Facts& facts, const RankSteps& rank, double gain_ns);
 // And at most: no step is shorter than the host needs for it, however much of its time recording
-// is. The gain itself where stacks were recorded, of which nobody knows what they cost.
+// is. The gain itself where stacks were recorded, whose cost is not known.
 double most_let_through_ns(const Facts& facts, const RankSteps& rank, double gain_ns);
 void say_what_host_lets_through(Finding& finding, const Facts& facts, const RankSteps& rank,
                                 double low_ns, double high_ns);

@@ -377,7 +377,7 @@ TEST(HostPause, IsLongForTheRunAndNotCalledACheckpoint) {
   const Finding* finding = finding_of(advice, "host-pause");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->gain->low, 9'000'000);
-  // Slow launching behind it is its doing only as far as the GPU had work in the pause.
+  // Slow launching after it is its doing only as far as the GPU had work in the pause.
   const auto beside_launching = [](std::int64_t host_ns) {
     Answers answers = Answers().steps(50e6).stall("launch", 20'000'000, {{"inside_ns", 0}});
     answers.stall("pause", 10'000'000, {{"host_ns", 4 * host_ns}});
@@ -416,7 +416,7 @@ TEST(GpuIdle, SaysWhereToLookAndKnowsALoneRank) {
   };
   EXPECT_NE(talking(8).verify.find("'communication'"), std::string::npos);
   EXPECT_NE(talking(8).changes.front().why.find("record the others"), std::string::npos);
-  EXPECT_NE(talking(1).changes.front().why.find("nobody to wait for"), std::string::npos);
+  EXPECT_NE(talking(1).changes.front().why.find("no other to wait for"), std::string::npos);
   const Advice queued = Answers()
                             .steps()
                             .add("idle-time", "devices", {{"rank", 0}, {"kernel_ns", 20'000'000}})

@@ -146,7 +146,7 @@ TEST(Tracing, StepsThatWereChosenAreNoOthersOfThemselves) {
   EXPECT_NE(words_of(advice).find("Only one step was chosen"), std::string::npos);
 }
 
-// What is told of steps that were not traced is as sure as they are many.
+// What is said of steps that were not traced is as sure as they are many.
 TEST(Tracing, TooFewTracedStepsAreSaidToBeTraced) {
   const auto title = [](bool others) {
     Answers answers;

@@ -66,7 +66,7 @@ void add_first_fix(const Facts& facts, const Advice& advice, std::vector<Sentenc
   if (first == nullptr) return;
   const bool untraced = first->untraced_step_ns > 0;
   const base::Nanos step = untraced ? first->untraced_step_ns : advice.step_ns;
-  const Gain gain = first->here.value_or(*first->gain);  // the step told is of the recording
+  const Gain gain = first->here.value_or(*first->gain);  // the step shown is of the recording
   const auto percent = [&](base::Nanos part) {
     return share(static_cast<double>(part) / static_cast<double>(step));
   };
@@ -182,7 +182,7 @@ void add_ceiling(const Facts& facts, std::vector<Sentence>& out) {
     add_roofline(facts, out);
     return;
   }
-  if (facts.ranks().empty()) return;  // no trace, and nobody expects it
+  if (facts.ranks().empty()) return;  // no trace, and none is expected
   const std::string why = facts.remark("mfu");
   const std::string shapes =
       "Record shapes too: " + how_to_record(Wanted::kShapes, facts.recorder()) + ".";
@@ -212,14 +212,14 @@ void add_verdict_untraced(const Facts& facts, const Advice& advice, std::vector<
 // That the times are not to be relied on stands above them, and not only in a finding of its own,
 // which comes last.
 void say_if_too_few(const Facts& facts, const Advice& advice, std::vector<Sentence>& out,
-                    std::size_t behind) {
+                    std::size_t place) {
   const auto found = std::ranges::find(advice.findings, kFewSteps.id, &Finding::rule);
   if (found == advice.findings.end() || found == advice.findings.begin()) return;
   const bool of_traced = std::ranges::any_of(
       facts.ranks(), [&](const RankSteps& rank) { return facts.untraced(rank).has_value(); });
   Sentence text = found->title;
   text.form += of_traced ? ". Trace more of them." : ". Record more of them.";
-  out.insert(out.begin() + static_cast<std::ptrdiff_t>(std::min(behind, out.size())),
+  out.insert(out.begin() + static_cast<std::ptrdiff_t>(std::min(place, out.size())),
              std::move(text));
 }
 

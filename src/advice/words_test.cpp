@@ -95,7 +95,7 @@ TEST(Words, TheStepOfAVerdictIsThatOfTheSlowestRank) {
   EXPECT_EQ(step->figures[1].value, 1);
 }
 
-// A run of 50 steps of 8 ms, of which the trace holds four of 10 ms; its traced steps may be told
+// A run of 50 steps of 8 ms, of which the trace holds four of 10 ms; its traced steps may be shown
 // as warm-up.
 Advice traced_run(std::int64_t iterations, std::int64_t traced) {
   return Answers()

@@ -152,7 +152,7 @@ def test_a_recorded_run_says_which_of_its_steps_are_meant(program: Program) -> N
     assert "A step that was not traced takes 17.9 ms on average" in text
     assert "the 2 traced steps wait 28.5 % of their time: 6.77 ms of 23.8 ms each" in text
     assert "The loader has workers" in text
-    assert "Who makes the batch is not recorded" not in text
+    assert "Which process makes the batch is not recorded" not in text
     page = " ".join(program.run("report", SAMPLES / "run").stdout.decode().split())
     assert "18.6 ms on the slowest, 1), without warm-up and traced steps" in page
     assert "the median is 23.0 ms traced, 9.80 ms not" in page

@@ -52,7 +52,7 @@ def test_what_is_older_than_half_a_second_is_on_disk(
     (device,) = tables(program, "energy", run)["devices"]
     assert device["joules"] == pytest.approx(100 * machine_length(machine_of(run)), rel=0.01)
     said = " ".join(program.run("report", str(run)).stdout.decode().split())
-    assert "Ended not told: killed, or still running" in said
+    assert "Ended not known: killed, or still running" in said
 
 
 def machine_length(machine: object) -> float:
@@ -108,7 +108,7 @@ def test_a_rank_that_is_killed(script: Make, program: Program, tmp_path: Path, v
         assert machine["gap_ns"] == 0
     assert machine["sampled_ns"] > 4e9
     report = " ".join(program.run("report", str(run)).stdout.decode().split())
-    assert f"rank {victim} not told: killed, or still running" in report
+    assert f"rank {victim} not known: killed, or still running" in report
     steps = {row["rank"]: row["steps"] for row in tables(program, "time", run)["times"]}
     assert steps[victim] < steps[1 - victim]
     assert f"Steps {steps[victim]} to {steps[1 - victim]} on 2 ranks" in report

@@ -1,5 +1,5 @@
 // Convolutions in 16 bits over pictures that lie plane by plane: tensor cores read all values of a
-// place together, so cuDNN turns every tensor round before a product and back behind it.
+// place together, so cuDNN turns every tensor round before a product and back after it.
 #include <algorithm>
 #include <array>
 #include <cmath>

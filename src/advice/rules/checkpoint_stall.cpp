@@ -69,7 +69,7 @@ std::vector<Finding> judge_traced(const Facts& facts) {
   Finding finding = begin_finding(
       facts, kCheckpointStall, ranks, kHidden * (save.idle_ns - recording + save.copy_ns - still),
       save.idle_ns + save.copy_ns + lost_lead(facts, rank, save.idle_ns));
-  // Without steps nobody knows whether the save is part of training.
+  // Without steps it is not known whether the save is part of training.
   if (rank.steps < 2) finding.level = std::min(finding.level, Level::kNotice);
   finding.measured.name = "training stands still, of the time of all steps";
   const double once = (save.idle_ns + save.copy_ns) * static_cast<double>(rank.steps) /

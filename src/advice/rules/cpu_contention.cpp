@@ -1,5 +1,5 @@
 // The thread that feeds the GPU waits for a processor: the job itself runs too many threads, or
-// others on the machine take them. What to do differs, so the two are told apart.
+// others on the machine take them. What to do differs, so the two are kept apart.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -39,7 +39,7 @@ double cost_ns(const Facts& facts, const RankSteps& rank) {
 
 // Processor time of a step that the training thread surely used: no fix takes it away. A process
 // that never kept more than one processor busy used all of its time there. Of several threads
-// nobody knows whose it was, and those that wait for each other may spin: half of an equal part.
+// whose it was is not known, and those that wait for each other may spin: half of an equal part.
 double used_ns(const RankSteps& rank, const Line& process,
                const std::optional<JobProcessors>& cpus) {
   constexpr double kOne = 1.1;  // samples are short, and their ends not exact
@@ -77,7 +77,7 @@ void add_processes(Finding& finding, const Facts& facts, const RankSteps& rank) 
   }
 }
 
-// Who keeps the processors busy that the training thread waits for.
+// What keeps the processors busy that the training thread waits for.
 enum class Crowd : std::uint8_t { kOwn, kNeighbours, kUnclear };
 
 Crowd crowd_of(const Facts& facts, const std::optional<JobProcessors>& cpus) {
@@ -155,15 +155,15 @@ void say_neighbours(Finding& finding, const Facts& facts, const JobProcessors& c
   const auto needed =
       std::max(cpus.started + 1, static_cast<std::int64_t>(std::ceil(cpus.own_cores)));
   finding.changes.push_back(
-      {"Ask for processors that nobody else may use, or for the whole machine.",
+      {"Ask for processors that no other job may use, or for the whole machine.",
        "#SBATCH --cpus-per-task=" + std::to_string(needed) +
            "\n#SBATCH --exclusive\nsrun --cpu-bind=cores python train.py"});
   if (static_cast<double>(needed) >= cpus.all) return;
   const std::string last = std::to_string(needed - 1);
   finding.changes.push_back(
-      {"Without a scheduler: see who it is, and keep the two apart.",
+      {"Without a scheduler: see which program it is, and keep the two apart.",
        "top -o %CPU\ntaskset -c " + (needed == 1 ? last : "0-" + last) +
-           " python train.py  # and the other program on the processors behind these"});
+           " python train.py  # and the other program on the processors after these"});
 }
 
 void say_unclear(Finding& finding, const Facts& facts, const std::optional<JobProcessors>& cpus) {
@@ -194,7 +194,7 @@ std::vector<Finding> judge_cpu_contention(const Facts& facts) {
   const RankSteps& rank = *ranks.front().rank;
   const Line process = *process_of(facts, rank.rank, true);
   const auto cpus = job_processors(facts, rank.rank);
-  // The backward pass runs in a thread of its own, whose waits nobody counts: as many at most.
+  // The backward pass runs in a thread of its own, whose waits are not counted: as many at most.
   constexpr double kThreads = 2;
   const double most = std::min({kThreads * cost_ns(facts, rank), idle_ns(facts, rank),
                                 rank.step_ns - used_ns(rank, process, cpus)});
@@ -211,7 +211,7 @@ std::vector<Finding> judge_cpu_contention(const Facts& facts) {
   if (crowd == Crowd::kUnclear) say_unclear(finding, facts, cpus);
   if (most > cost_ns(facts, rank)) {
     finding.about_gain.form +=
-        " It assumes that the thread of the backward pass, that nobody measured, waits as long.";
+        " It assumes that the thread of the backward pass, which was not measured, waits as long.";
   }
   add_processes(finding, facts, rank);
   finding.verify =
@@ -235,7 +235,7 @@ std::string why_not_cpu_contention(const Facts& facts) {
 const Rule kCpuContention{
     .id = "cpu-contention",
     .cause = "cpu",
-    .asks = "Does training wait for a free processor, and who takes them?",
+    .asks = "Does training wait for a free processor, and what takes them?",
     .needs = kCpuContentionNeeds,
     .wanted = Wanted::kStepscope,
     .judge = judge_cpu_contention,

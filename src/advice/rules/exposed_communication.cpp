@@ -31,7 +31,7 @@ std::vector<Finding> judge_exposed_communication(const Facts& facts) {
   const RankSteps& rank = *ranks.front().rank;
   const double exposed = exposed_communication_exposed_of(facts, rank);
   Finding finding = begin_finding(facts, kExposedCommunication, ranks, 0, exposed);
-  // From one rank nobody can tell whether the network is slow or another rank is late.
+  // One rank does not show whether the network is slow or another rank is late.
   finding.level = std::min(finding.level, Level::kWarning);
   finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   finding.title = {"The GPU communicates {} of each step and computes nothing meanwhile",

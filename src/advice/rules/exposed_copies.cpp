@@ -46,7 +46,7 @@ std::vector<Finding> judge_exposed_copies(const Facts& facts) {
   finding.measured.name = "copies while nothing computes, of the step";
   finding.detail = {
       "{} per step. A copy from pinned memory (as DataLoader(pin_memory=True) gives) runs beside "
-      "computing if it is on a stream, a queue of GPU work, of its own and nobody waits for it.",
+      "computing if it is on a stream, a queue of GPU work, of its own and nothing waits for it.",
       {nanos(exposed)}};
   std::size_t shown = 0;
   Moves moves;

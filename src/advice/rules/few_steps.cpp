@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 1> kFewStepsReads = {"stalls"};
 // What makes single steps longer and has a rule of its own, which says so: no reason to doubt the
 // others. By window and step.
 using PlaceOfStep = std::pair<std::int64_t, std::int64_t>;
-std::map<PlaceOfStep, double> told_elsewhere(const Facts& facts, const RankSteps& rank) {
+std::map<PlaceOfStep, double> counted_elsewhere(const Facts& facts, const RankSteps& rank) {
   constexpr std::array<std::string_view, 4> kKinds = {"save", "pause", "collector", "search"};
   std::map<PlaceOfStep, double> out;
   for (const Line& line : facts.lines("stalls", "steps", rank.rank)) {
@@ -34,11 +34,11 @@ std::map<PlaceOfStep, double> told_elsewhere(const Facts& facts, const RankSteps
 
 // Half the width of the 95 % interval of the typical step, as a share of it.
 std::optional<double> error_of(const Facts& facts, const RankSteps& rank) {
-  const std::map<PlaceOfStep, double> elsewhere = told_elsewhere(facts, rank);
+  const std::map<PlaceOfStep, double> elsewhere = counted_elsewhere(facts, rank);
   std::vector<double> lengths;
   for (const Line& line : facts.lines("steps", "steps", rank.rank)) {
-    const auto told = elsewhere.find({line.whole("window"), line.whole("step")});
-    const double other = told == elsewhere.end() ? 0 : told->second;
+    const auto found = elsewhere.find({line.whole("window"), line.whole("step")});
+    const double other = found == elsewhere.end() ? 0 : found->second;
     lengths.push_back(std::max(0.0, line.number("step_ns") - other));
   }
   if (lengths.size() < 2) return std::nullopt;
@@ -81,13 +81,13 @@ std::vector<Finding> judge_few_steps(const Facts& facts) {
     finding.confidence = Confidence::kHigh;
     const auto steps = count(static_cast<double>(rank.steps));
     constexpr std::int64_t kFew = 10;
-    // Of a run of which only some were traced, what is told of the others is not in doubt.
+    // Of a run of which only some were traced, what is said of the others is not in doubt.
     const bool of_traced = facts.untraced(rank).has_value();
     const std::string begin = rank.steps >= kFew ? "Steps differ too much: "
                               : of_traced        ? "Too few steps were traced: "
                                                  : "Too few steps were recorded: ";
-    finding.title = {begin + (of_traced ? "with {} what is told of them may be off by {}"
-                                        : "with {} the times told here may be off by {}"),
+    finding.title = {begin + (of_traced ? "with {} the times of them may be off by {}"
+                                        : "with {} the times shown here may be off by {}"),
                      {steps, share(*error)}};
     if (*error >= 1) {
       finding.title = {begin + "{} say hardly anything about the next", {steps}};

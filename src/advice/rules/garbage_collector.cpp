@@ -27,7 +27,7 @@ Sentence how_often(const StallPerStep& stall, double steps) {
   return {"It ran {} times in {} steps", {count(times), count(steps)}};
 }
 
-// Behind how often and how long it ran.
+// Follows how often and how long it ran.
 constexpr std::string_view kWhySlow =
     " A full collection looks at every object that Python holds: lists and dictionaries with "
     "millions of entries (file names, labels, caches) make it slow.";
@@ -127,7 +127,7 @@ std::vector<Finding> judge_garbage_collector(const Facts& facts) {
   return facts.no_device_work().empty() ? judge_device(facts) : garbage_collector_judge_host(facts);
 }
 
-// A trace names a collection only where somebody called gc.collect() and stacks were recorded.
+// A trace names a collection only where the program called gc.collect() and stacks were recorded.
 std::string why_not_garbage_collector(const Facts& facts) {
   if (!facts.lines("time", "times").empty()) return {};
   for (const Line& line : facts.lines("stalls", "kinds")) {

@@ -44,7 +44,7 @@ constexpr Reason kGpuIdleTalk{
     "and gives the GPU no work meanwhile."};
 
 // The host is in a process group meanwhile. Where that is gloo's doing, gloo-on-gpu says so, and
-// it is not told twice.
+// it is not reported twice.
 double talking(const Facts& facts, const RankSteps& rank) {
   const double gloo = exposed_gloo_ns(facts, rank);
   if (rank.step_ns > 0 && facts.level(kGlooOnGpu.id, gloo / rank.step_ns)) return 0;
@@ -74,7 +74,7 @@ std::string_view who_is_late(const Facts& facts) {
   }
   for (const Line& line : facts.lines("overview", "run")) {
     if (line.whole("world_size") != 1) continue;
-    return "The job has one rank and nobody to wait for: take the collectives out, or measure "
+    return "The job has one rank and no other to wait for: take the collectives out, or measure "
            "with more ranks.";
   }
   return "Only one rank was recorded: record the others too, one may be late.";

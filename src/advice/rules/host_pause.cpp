@@ -63,7 +63,7 @@ std::vector<Finding> judge_host_pause(const Facts& facts) {
   Finding finding =
       begin_finding(facts, kHostPause, ranks, surely_exposed_ns(facts, rank, pause),
                     std::min(whole, pause.idle_ns + lost_lead(facts, rank, pause.idle_ns)));
-  // Without steps nobody knows whether the pause is part of training.
+  // Without steps it is not known whether the pause is part of training.
   if (rank.steps < 2) finding.level = std::min(finding.level, Level::kNotice);
   finding.title = {"The program stands still and the GPU waits: {} of the time",
                    {share(ranks.front().share)}};

@@ -76,7 +76,7 @@ Callers callers_of(const Facts& facts, const RankSteps& rank) {
   double barrier = 0, synchronize = 0, values = 0;
   for (const Line& line : facts.lines("stalls", "places", rank.rank)) {
     if (line.text("stall") != "sync") continue;
-    // A place without a call or an operator is behind one that has them.
+    // A place without a call or an operator comes after one that has them.
     const bool of_device = line.text("call").ends_with("DeviceSynchronize");
     const bool of_barrier = line.text("op").starts_with("c10d::barrier");
     if (!of_barrier && !of_device && !line.has("op") && !line.has("call")) continue;

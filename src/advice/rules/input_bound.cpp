@@ -185,7 +185,7 @@ void say_who_makes_it(Sentence& into, const Loader& loader, bool is_plain) {
     into.figures.push_back(nanos(loader.worker_mean_ns));
   } else {
     into.form += is_plain ? "It is no DataLoader of torch: how a batch is made is not recorded."
-                          : "Who makes the batch is not recorded.";
+                          : "Which process makes the batch is not recorded.";
   }
 }
 

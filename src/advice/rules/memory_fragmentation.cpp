@@ -1,4 +1,4 @@
-// The allocator holds memory that nobody can use, and another setting would need less.
+// The allocator holds memory that cannot be used, and another setting would need less.
 #include <algorithm>
 #include <array>
 #include <optional>

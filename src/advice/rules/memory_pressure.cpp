@@ -21,7 +21,7 @@ struct Peak {
   double share() const { return memory > 0 ? held / memory : 0; }
 };
 
-// From memory events of a trace and from snapshots: a device may be told of by both, and by several
+// From memory events of a trace and from snapshots: a device may be in both, and by several
 // snapshots.
 std::vector<Peak> peaks_of(const Facts& facts) {
   std::vector<Peak> out;

@@ -24,7 +24,7 @@ constexpr double kOfPeak = 0.9;
 
 // What cuDNN runs to fill channels up to a number that tensor cores take; no even number needs it.
 constexpr std::array<std::string_view, 1> kFills = {"AddPaddingKernel"};
-// What turns tensors round before a convolution and behind it does so for even channels, too; its
+// What turns tensors round before a convolution and after it does so for even channels, too; its
 // memory is what limits it, and at most half of its time could be saved.
 constexpr std::array<std::string_view, 2> kTurns = {"nchwToNhwcKernel", "nhwcToNchwKernel"};
 constexpr double kTurnsStay = 0.5;

@@ -50,7 +50,7 @@ std::string_view outlier_steps_words_of(std::string_view part) {
           {"runtime", "the CPU's calls to the GPU"},
           {"dataloader", "waiting for data"},
           {"cpu_exec", "operators on the CPU"},
-          {"other", "Python and what nobody recorded"},
+          {"other", "Python and what was not recorded"},
       });
   const auto* const found =
       std::ranges::find(kWords, part, [](const auto& pair) { return pair.first; });

@@ -46,8 +46,8 @@ double pinned_speedup(const Facts& facts, const RankSteps& rank, const Copies& p
 }
 
 // How much longer copies from pageable memory may take in another run: the CPU stages them, and how
-// fast it does depends on where the memory lies and who else uses it. What they differ by from step
-// to step is a measure of that: one more draw of the same exceeds it in one of twenty cases.
+// fast it does depends on where the memory lies and what else uses it. What they differ by from
+// step to step is a measure of that: one more draw of the same exceeds it in one of twenty cases.
 double slower_copies_ns(const Facts& facts, const RankSteps& rank, double copy_ns) {
   constexpr double kTail = 0.05;
   std::vector<double> per_byte;
@@ -59,7 +59,7 @@ double slower_copies_ns(const Facts& facts, const RankSteps& rank, double copy_n
   const Sample sample = sample_of(per_byte);
   const double deviation = std::sqrt(sample.variance * (1 + 1 / sample.count));
   const double more = analysis::student_quantile(kTail, sample.count - 1) * deviation / sample.mean;
-  return std::min(1.0, more) * copy_ns;  // of two steps nobody knows: twice as long is enough
+  return std::min(1.0, more) * copy_ns;  // of two steps it is not known: twice as long is enough
 }
 
 Change copying_ahead() {
@@ -120,7 +120,7 @@ void say_what_is_known(Finding& finding, const Facts& facts, const RankSteps& ra
                "for them."
              : "From what sort of memory they come, the recording does not say: from ordinary "
                "(pageable) memory the CPU always waits; from pinned memory, which the system never "
-               "moves, only where it is not told otherwise.";
+               "moves, only where it is not asked to do otherwise.";
   finding.changes = pinned ? not_waiting(facts) : pinning(facts);
   finding.verify =
       "Record again: `stepscope analyze stalls new.json` shows less idle time under 'upload'.";

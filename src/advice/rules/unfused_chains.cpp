@@ -120,7 +120,8 @@ std::vector<Finding> judge_unfused_chains(const Facts& facts) {
   const RankSteps& rank = *ranks.front().rank;
   const ChainSum sum = per_step(facts, rank);
   Finding finding = begin_finding(facts, kUnfusedChains, ranks, sum.least_ns, sum.most_ns);
-  finding.confidence = std::min(finding.confidence, Confidence::kMedium);  // nobody fused them yet
+  finding.confidence =
+      std::min(finding.confidence, Confidence::kMedium);  // not fused and measured yet
   finding.title = {"Simple arithmetic is done in many passes over memory: {} of each step",
                    {share(ranks.front().share)}};
   finding.measured.name =
@@ -145,7 +146,7 @@ std::vector<Finding> judge_unfused_chains(const Facts& facts) {
   }
   if (!has_shapes(facts, rank)) {
     finding.about_gain.form +=
-        " Shapes were not recorded, so that nobody knows how much each kernel moves: the smaller "
+        " Shapes were not recorded, so it is not known how much each kernel moves: the smaller "
         "figure counts a third of what follows another. Record them too, and it is nearer.";
   }
   add_chains(finding, facts, rank);

@@ -102,7 +102,7 @@ std::vector<Finding> judge_unnamed_time(const Facts& facts) {
   const RankSteps& rank = *ranks.front().rank;
   const double unnamed = unnamed_of(facts, rank);
   Finding finding = begin_finding(facts, kUnnamedTime, ranks, 0, unnamed);
-  finding.level = std::min(finding.level, Level::kWarning);  // what it is, nobody knows
+  finding.level = std::min(finding.level, Level::kWarning);  // what it is, is not known
   finding.measured.threshold = facts.threshold_of(kUnnamedTime.id, finding.level);
   finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   finding.title = {"{} of each step passes in code that has no name in the recording",

@@ -121,7 +121,7 @@ class Drawing {
   }
 
   // Boxes narrower than this are too many or too small. A caller is at least as wide as a callee,
-  // so nobody loses the box it stands on.
+  // so that the box below the pointer stays.
   double narrowest() const {
     std::vector<std::int64_t> values;
     for (std::size_t r = 0; r < frames_.rows(); ++r) {

@@ -209,7 +209,7 @@ std::vector<Series> series_of(const base::Table& table, const base::Drawing& dra
     groups[at->second].second.push_back(r);
   }
   std::vector<Series> all;
-  // Names stand for themselves; a number needs to be told what it numbers.
+  // Names stand for themselves; a number needs the name of what it numbers.
   std::vector<std::string_view> names;
   names.reserve(groups.size());
   for (const auto& [name, rows] : groups) names.push_back(name);

@@ -53,7 +53,7 @@ std::vector<std::size_t> tallest_places(const Series& series, std::size_t count)
 
 // A number on an axis or in a tooltip, by its unit.
 std::string value_text(double value, base::Unit unit);
-// Without zeros behind the point: "20 ms".
+// Without zeros after the point: "20 ms".
 std::string tick_text(double value, base::Unit unit);
 // Round values from 0 to at least `largest`, about `count` of them.
 std::vector<double> ticks(double largest, base::Unit unit, std::size_t count);

@@ -50,7 +50,7 @@ std::string part_path(const Area& area, std::size_t line) {
     double below = 0;
     for (std::size_t l = 0; l < line; ++l) {
       const double part = series.lines[l].values[area.places[i]];
-      below += part > 0 ? part : 0;  // NaN: nobody tells
+      below += part > 0 ? part : 0;  // NaN: not known
     }
     const double value = series.lines[line].values[area.places[i]];
     const double above = below + (value > 0 ? value : 0);
@@ -164,7 +164,7 @@ std::string svg_area(const Series& series) {
     const double left = area.x(std::min(from, area.places.size() - 1));
     svg += fmt::format("<path class=\"level\" d=\"M{} {}H{}\"/>\n", svg_number(left), y,
                        svg_number(frame.right));
-    // Behind the curve's middle there is more room before the line than on it.
+    // After the curve's middle there is more room before the line than on it.
     const bool is_late = left > (frame.left + frame.right) / 2;
     svg +=
         svg_text(is_late ? left - 4 : left + 4, area.y(series.level) - 4, is_late ? "end" : "start",

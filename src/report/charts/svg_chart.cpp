@@ -52,7 +52,7 @@ std::string lying_bars(const Series& series, double largest, bool stacked) {
   const double room = std::min((static_cast<double>(longest) + extra) * kSvgCharacter + 10, 340.0);
   const std::vector<double> marks = ticks(largest, series.unit, 5);
   const double end = marks.back() > 0 ? marks.back() : 1;
-  // Beside each other, not behind: each line has a bar of its own.
+  // Beside each other: each line has a bar of its own.
   const std::size_t bars = stacked ? 1 : series.lines.size();
   const double bar = bars == 1 ? kSvgChartRow - 6 : 12;
   const double row = bars == 1 ? kSvgChartRow : bar * static_cast<double>(bars) + 8;

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kLeastBar = 24;
 constexpr std::size_t kWidestBar = 72;
 
-// Of terminals, told apart by people who see red and green alike; the last part is what is left
+// Of terminals, different also to people who see red and green alike; the last part is what is left
 // over (idle, other) and stays faint.
 constexpr std::array<std::string_view, 8> kTextChartColours = {"34", "33", "36", "35",
                                                                "32", "31", "94", "95"};

@@ -33,7 +33,7 @@ struct GateReport {
 
   std::size_t count(analysis::Outcome outcome) const;
   bool nothing_judged() const { return count(analysis::Outcome::kNotJudged) == judged.size(); }
-  // A gate that could judge nothing, or not all that somebody wrote down, has let nothing through.
+  // A gate that could judge nothing, or not all limits of its file, has let nothing through.
   bool failed() const;
 };
 

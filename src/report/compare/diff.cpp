@@ -78,7 +78,7 @@ std::string_view part_words(std::string_view part) {
           {"runtime", "calls to the GPU"},
           {"dataloader", "DataLoader"},
           {"cpu_exec", "operators on the CPU"},
-          {"other", "Python and what nobody recorded"},
+          {"other", "Python and what was not recorded"},
       });
   const auto* const found =
       std::ranges::find(kWords, part, [](const auto& pair) { return pair.first; });
@@ -215,7 +215,7 @@ std::string diff_sentence(const analysis::Answer& diff) {
         "of the mean of all steps it is not: {}{}",
         head, times_text(*mean), diff_change_text(*mean));
   }
-  return head + ": no difference that can be told from noise";
+  return head + ": no difference beyond noise";
 }
 
 Page make_diff_page(const Answers& answers, std::span<const std::string> given) {

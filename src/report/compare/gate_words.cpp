@@ -70,7 +70,7 @@ std::string allowed_text(const Judged& judged) {
                     figure_text(*limit.bound, limit.unit));
   }
   if (judged.as_it_is && analysis::is_measured(limit.unit)) {
-    out += "; compared as it is: of one figure nobody knows the noise";
+    out += "; compared as it is: the noise of one figure is not known";
   }
   return out;
 }

@@ -29,7 +29,7 @@ std::string confidence_text(const advice::Finding& finding);
 std::string place_text(const advice::Evidence& evidence);
 std::string measure_text(const advice::Measure& measure);
 // What shows the first event of a finding's evidence, to be typed: "stepscope serve a.json --event
-// 0.0.12"; empty where there is no event, or nobody typed a path.
+// 0.0.12"; empty where there is no event, or no path was typed.
 std::string open_command(const advice::Advice& advice, const advice::Finding& finding);
 // What to type for a change, with the path of this run in a command.
 std::string code_text(const advice::Advice& advice, const advice::Change& change);

@@ -118,7 +118,7 @@ base::Cell bound(const std::optional<advice::Gain>& gain, bool low) {
 }  // namespace
 
 void write_advice(JsonWriter& json, const advice::Advice& advice) {
-  // Neither healthy nor with a fault: nobody can say.
+  // Neither healthy nor with a fault: not known.
   const bool faulty = std::ranges::any_of(advice.findings, [](const advice::Finding& one) {
     return one.level >= advice::Level::kWarning;
   });

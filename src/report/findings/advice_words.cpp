@@ -14,7 +14,7 @@ namespace stepscope::report {
 
 namespace {
 
-// Averages over steps: more digits than these tell nobody more.
+// Averages over steps: more digits than these say no more.
 std::string counted_text(double count) {
   constexpr double kFew = 9.95;
   const double tenths = std::round(10 * count) / 10;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::array kWords = std::to_array<Word>({
     {"annotation",
-     "A named range somebody marked in the program: record_function, NVTX, "
+     "A named range that was marked in the program: record_function, NVTX, "
      "ProfilerStep. It says what the program was doing, not what the GPU did."},
     {"backward",
      "The half of a training step that computes gradients, after the forward half has "
@@ -19,7 +19,7 @@ constexpr std::array kWords = std::to_array<Word>({
      "done."},
     {"busy", "Time in which at least one piece of work runs on the GPU. Two at once count once."},
     {"collective",
-     "An operation all ranks of a group do together, such as all-reduce: nobody is "
+     "An operation all ranks of a group do together, such as all-reduce: no rank is "
      "done before the last one has come."},
     {"communication", "Data moving between GPUs or machines: NCCL, RCCL and the like."},
     {"compute", "Kernels that calculate, as opposed to kernels that communicate."},
@@ -28,7 +28,7 @@ constexpr std::array kWords = std::to_array<Word>({
      "launching each of them."},
     {"data loading",
      "The program waits for the next batch. Time spent in workers beside it does "
-     "not count while nobody waits."},
+     "not count while nothing waits."},
     {"device", "A GPU or another accelerator. One rank usually drives one device."},
     {"exposed",
      "Time in which only this goes on and nothing computes: what would be saved if it "

@@ -142,14 +142,15 @@ struct MachineInfo {
   std::uint64_t series = 0, values = 0;
   bool finished = false;
   base::Nanos sampler_ns = 0;           // processor time; 0 where the process did not finish
-  std::vector<NamedText> unseen = {};   // what could not be seen, and who says so
+  std::vector<NamedText> unseen = {};   // what could not be seen, and what says so
   std::vector<NoteInfoRow> notes = {};  // what was odd in the file
 };
 
 struct RunInfo {
   std::vector<WindowInfo> windows;  // by rank, then by start: traces, or what stands in for them
   std::vector<RecordingInfo> recordings;  // so too
-  base::Nanos sampling_ns = 0;  // of processor time: the machines' samplers, as far as they told
+  base::Nanos sampling_ns =
+      0;  // of processor time: the machines' samplers, as far as they recorded it
   std::vector<trace::RankRecord> rank_records;  // by rank; nothing outside of a run folder
   std::vector<MachineInfo> machines;            // by host, then by time
   bool stood_in = false;  // nothing was traced: the windows are the recordings
@@ -186,7 +187,7 @@ enum class NoDeviceCause : std::uint8_t {
   kHostOnly,   // operators, but no call into a GPU runtime: the GPU's side was not recorded at all
   kCallsOnly,  // calls into the runtime, but not the work they started
   kCut,        // the end of the file is missing, where profilers write the GPU's work
-  kEndless,    // it is there, behind an event that no reader goes through
+  kEndless,    // it is there, after an event that no reader goes through
 };
 // Nothing when there is device work, or when the trace is of another tool.
 std::optional<NoDeviceCause> cause_of_no_device_work(const RunInfo& info);

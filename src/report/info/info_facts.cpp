@@ -101,7 +101,7 @@ std::string device_text(const DeviceInfo& device, const RunInfo& info) {
   return text;
 }
 
-// Devices of one model differ by a few megabytes of memory, which nobody wants to read about.
+// Devices of one model differ by a few megabytes of memory, which does not matter here.
 std::vector<DeviceInfo> alike_merged(const std::vector<DeviceInfo>& devices) {
   std::vector<DeviceInfo> merged;
   for (const DeviceInfo& device : devices) {

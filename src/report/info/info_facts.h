@@ -14,7 +14,7 @@ std::string title_of(const RunInfo& info);
 std::string common_folder(const RunInfo& info);  // with its slash, or empty
 std::string common_ending(const RunInfo& info);  // ".json.gz", or empty
 
-// "3 on each rank", "7 in all", "5 in all; 39 found otherwise are left out", "12"; empty: nobody
+// "3 on each rank", "7 in all", "5 in all; 39 found otherwise are left out", "12"; empty: none
 // marked steps.
 std::string step_count_text(const RunInfo& info);
 // From the first moment of any file to the last.

@@ -42,7 +42,7 @@ constexpr std::array kVersions = std::to_array<VersionKey>({
     {"rocprofiler_version", "rocprofiler", as_written},
 });
 
-constexpr std::string_view kNccl = "NCCL";  // of distributedInfo; stands behind the others
+constexpr std::string_view kNccl = "NCCL";  // of distributedInfo; stands after the others
 
 struct InfoSetting {
   std::string_view key, name;

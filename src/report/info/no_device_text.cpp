@@ -76,7 +76,7 @@ std::string_view headline(NoDeviceCause cause) {
       return "No GPU work was read: the file is cut or damaged, and profilers write the GPU's "
              "work at its end.";
     case NoDeviceCause::kEndless:
-      return "No GPU work was read: nothing behind an event of more than 64 MiB was, and profilers "
+      return "No GPU work was read: nothing after an event of more than 64 MiB was, and profilers "
              "write the GPU's work last.";
     case NoDeviceCause::kNoDevice:
       break;

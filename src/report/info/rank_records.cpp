@@ -25,7 +25,7 @@ std::string ending_of(const trace::RankRecord& record) {
   } else if (record.finished == "exception") {
     text = "by an exception";
   } else if (record.finished.empty()) {
-    text = "not told: killed, or still running; or its disk was full";
+    text = "not known: killed, or still running; or its disk was full";
   } else if (record.finished == "SIGKILL") {
     text = "killed by SIGKILL (often: out of memory)";
   } else if (record.finished.starts_with("status ")) {
@@ -53,7 +53,7 @@ std::string ranks_text(const std::vector<std::int32_t>& ranks) {
   return text;
 }
 
-// The same text of several ranks is told once; in the order in which they first come.
+// The same text of several ranks is shown once; in the order in which they first come.
 class ByText {
  public:
   void add(const std::string& text, std::int32_t rank) {
@@ -86,7 +86,7 @@ std::string steps_of(const trace::RecordedWindow& window) {
 }
 
 std::string cost_parts(const trace::RecordedWindow& window) {
-  // As they come about; others behind them.
+  // As they come about; others after them.
   std::vector<std::pair<std::string, base::Nanos>> parts = window.cost;
   const auto place = [](const std::pair<std::string, base::Nanos>& part) {
     constexpr std::array<std::string_view, 6> kOrder = {"start",  "stop",  "snapshot",

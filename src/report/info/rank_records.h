@@ -12,7 +12,7 @@ namespace stepscope::report {
 
 // "normally", "rank 1 by an exception: …"; only where ranks wrote something down.
 std::string endings_text(const RunInfo& info);
-// By anything but its own end: an error, a signal, a status that is not 0, or nobody knows.
+// By anything but its own end: an error, a signal, a status that is not 0, or what is not known.
 bool ended_oddly(const RunInfo& info);
 
 // Windows that do not hold what they were opened for; empty where all do.

@@ -171,7 +171,7 @@ constexpr std::array kFigures = std::to_array<Part>({
 
 constexpr std::array kMemorySectionsSections = std::to_array<Section>({
     {.title = "The snapshots beside each other",
-     .about = "Who differs, by what the memory holds and by the line that asked for it.",
+     .about = "What differs, by what the memory holds and by the line that asked for it.",
      .parts = kCompared,
      .next = "memory-diff"},
     {.title = "Why it ran out",

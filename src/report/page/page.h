@@ -76,7 +76,7 @@ struct Page {
   std::vector<NamedText> oddities;    // met while reading; names are ids of notes
   std::vector<std::string> failures;  // files that could not be read
   bool lost_data = false;
-  bool one_rank = false;        // there is no other: nobody needs to be told which
+  bool one_rank = false;        // there is no other: which it is need not be shown
   bool one_device = false;      // the same, of snapshots and their devices
   std::vector<NamedText> next;  // command, what it shows
   std::string path = {};        // of the run, as it would be typed again

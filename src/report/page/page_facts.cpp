@@ -40,7 +40,8 @@ base::Nanos step_of(double per_second) {
 
 std::string steps_fact_step_text(double per_second) { return duration_text(step_of(per_second)); }
 
-// Steps that were recorded, and of them traced, on the rank that has most; and on who has fewest.
+// Steps that were recorded, and of them traced, on the rank that has most; and on the one that has
+// fewest.
 struct Recorded {
   std::int64_t steps = 0, fewest = 0, traced = 0;
   bool slowed = false;  // by tracing, on some rank

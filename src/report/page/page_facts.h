@@ -30,7 +30,7 @@ std::string recorded_steps_fact(const Answers& answers);
 // others.
 std::string tracing_cost_fact(const Answers& answers);
 
-// "3 traced steps; tracing slows them", or without the last words where it did not, behind the
+// "3 traced steps; tracing slows them", or without the last words where it did not, after the
 // titles of what is known of traced steps alone; empty: of all steps, or nothing but the trace is
 // there.
 std::string traced_mark(const Answers& answers);

@@ -29,7 +29,7 @@ struct Part {
   bool host_needs = false;         // where no GPU worked, so are rows in which it is 0
   bool quiet = false;              // without rows, its analysis' remarks are left out too
   bool only_html = false;          // there is room for it
-  bool folded = false;             // in HTML, behind its caption
+  bool folded = false;             // in HTML, under its caption
   bool several_ranks = false;      // left out for a single rank
   bool several_snapshots = false;  // its analysis is not asked about a single snapshot
   bool bars = true;                // in text, small ones beside shares
@@ -38,7 +38,7 @@ struct Part {
 
 struct Section {
   std::string_view title;
-  std::string_view about;  // how to read it, for somebody who sees it for the first time
+  std::string_view about;  // how to read it, for a first time
   std::span<const Part> parts;
   std::string_view next;             // the command that shows more
   std::string_view host_about = {};  // instead of `about`, where no GPU worked

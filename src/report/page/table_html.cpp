@@ -25,7 +25,7 @@ constexpr std::size_t kMostFolded = 12;
 constexpr std::size_t kTableHtmlMostRows = 200;  // of a table; files have them all
 constexpr std::size_t kWidestName = 110;
 
-// A share shows its size behind the number.
+// A share shows its size after the number.
 std::string number_cell(const base::Table& table, std::size_t column, std::size_t row,
                         std::int64_t first) {
   if (table.is_null(column, row)) return "<td class=\"n z\" data-v=\"\">–</td>";

@@ -16,7 +16,7 @@
 namespace stepscope::report {
 namespace {
 
-// What nearly every name carries and nobody reads; longer ones first.
+// What nearly every name carries and says nothing; longer ones first.
 constexpr std::array kNoise = std::to_array<std::pair<std::string_view, std::string_view>>({
     {"(anonymous namespace)::", ""},
     {"<unnamed>::", ""},
@@ -153,8 +153,8 @@ std::size_t tail_begin(std::string_view name, std::size_t begin, std::size_t roo
 std::string around(std::string_view name, std::size_t differs, std::size_t width) {
   const std::size_t least_head = width * 2 / 5;
   const std::size_t begin = tail_begin(name, word_begin(name, differs), width - least_head);
-  const std::size_t behind = text_width(name.substr(begin));
-  const std::size_t head_width = behind < width ? std::max(least_head, width - behind) : least_head;
+  const std::size_t tail = text_width(name.substr(begin));
+  const std::size_t head_width = tail < width ? std::max(least_head, width - tail) : least_head;
   if (text_width(name.substr(0, begin)) <= head_width) return cut_end(name, width);
   const std::string head = cut_end(name, head_width);  // ends with the ellipsis
   return head + cut_end(name.substr(begin), width - text_width(head));

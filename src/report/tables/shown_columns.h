@@ -37,7 +37,7 @@ struct RankNote {
 std::string lifted_text(const base::Table& table, const ShownColumns& shown, RankNote note = {});
 
 // The rows of a table in another order: by one column, equal ones as they were, nulls last, and
-// the row for "all the others" behind everything.
+// the row for "all the others" after everything.
 
 // What people expect without saying: numbers that count or measure from the largest, names and
 // numbers that name something from the first.

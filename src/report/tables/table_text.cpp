@@ -119,7 +119,7 @@ class Layout {
         if (laid.is_text) laid.width = std::min(laid.width, kWidestText);
       }
     } else {
-      // Names that nobody can read are worth less than the columns on the right.
+      // Names that cannot be read are worth less than the columns on the right.
       const std::size_t least = std::max(kLeastText, width * 2 / 5);
       squeeze(width, least);
       while (total() > width && laid_.size() > 3) {

@@ -72,7 +72,7 @@ TEST(TableText, DrawsBars) {
 
 TEST(TableText, SentencesAreBrokenNotCut) {
   static constexpr std::array kSaid = std::to_array<base::ColumnShape>({
-      {"source", Type::kText, Unit::kNone, "who could not see it"},
+      {"source", Type::kText, Unit::kNone, "what could not see it"},
       {"missing", Type::kText, Unit::kNone, "what is not known, and why"},
   });
   static constexpr base::TableShape kMissing{"missing", "something", kSaid};

@@ -60,7 +60,7 @@ std::string table_text(const base::Table& table, const TableTextOptions& options
 std::string answer_text(const analysis::Analysis& about, const analysis::Answer& answer,
                         const TableTextOptions& options);
 
-// A bar of at most `width` columns in eighths of one, without spaces behind it.
+// A bar of at most `width` columns in eighths of one, without spaces after it.
 std::string bar_text(double share, std::size_t width);
 
 }  // namespace stepscope::report

@@ -9,7 +9,7 @@
 namespace stepscope::report {
 namespace {
 
-// Behind the point, as an error of that size leaves them.
+// After the point, as an error of that size leaves them.
 int digits_for(double error) {
   const double scale = 100 * std::abs(error);
   return scale >= 1 ? 0 : scale >= 0.1 ? 1 : 2;

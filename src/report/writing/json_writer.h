@@ -40,7 +40,7 @@ class JsonWriter {
     value(content);
   }
 
-  // The text so far, with a line break behind it.
+  // The text so far, with a line break after it.
   std::string finish() && { return std::move(text_) + "\n"; }
 
  private:

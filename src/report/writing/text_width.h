@@ -8,7 +8,7 @@
 
 namespace stepscope::report {
 
-// The character that begins at text[at], and moves `at` behind it. Bytes that are not UTF-8 come
+// The character that begins at text[at], and moves `at` after it. Bytes that are not UTF-8 come
 // back one at a time as U+FFFD.
 char32_t next_character(std::string_view text, std::size_t& at);
 
