@@ -45,13 +45,13 @@ class Digest {
   // Strings by what they say: their numbers depend on what else was read.
   template <class... Column>
   void texts(const trace::Trace& trace, const Column&... ids) {
-    const auto one = [&](const auto& column) {
+    const auto add_texts = [&](const auto& column) {
       for (std::size_t i = 0; i < column.size(); ++i) {
         add(column[i] == base::kNoString);
         add(trace.text(column[i]));
       }
     };
-    (one(ids), ...);
+    (add_texts(ids), ...);
   }
   template <class... Column>
   void columns(const base::RowSet& rows, const Column&... values) {

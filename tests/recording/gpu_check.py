@@ -147,7 +147,7 @@ def engine_knows_the_categories(folder: Path) -> str:
 
 
 @check
-def addresses_are_found_without_being_told(folder: Path) -> str:
+def addresses_are_found_without_being_given(folder: Path) -> str:
     """By looking through the process."""
     from stepscope.recording.addresses import contents
 

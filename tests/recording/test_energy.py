@@ -130,7 +130,7 @@ def test_a_driver_that_does_not_answer_is_in_the_report(
     assert b"does not reach the driver" in outcome.stdout
 
 
-def test_a_loader_that_is_late_is_told_beside_what_the_gpu_did(
+def test_a_loader_that_is_late_stands_beside_what_the_gpu_did(
     script: Make, program: Program, fake_nvml: Path, tmp_path: Path
 ) -> None:
     late = """

@@ -17,7 +17,7 @@ from stepscope import profile
 @pytest.mark.parametrize(
     "part", ["rank_facts", "start_system", "Leaving", "WindowList", "count_memory", "note_own_run"]
 )
-def test_a_start_that_fails_leaves_nothing_behind(
+def test_a_start_that_fails_leaves_nothing_running(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     def held() -> list[Any]:

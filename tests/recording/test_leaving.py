@@ -264,7 +264,7 @@ def test_a_forked_child_that_leaves_at_once_loses_nothing(
     assert "not_finished" not in notes_of(tmp_path / "run")
 
 
-def test_an_error_is_told_and_passed_on(script: MakeScript, tmp_path: Path) -> None:
+def test_an_error_is_recorded_and_passed_on(script: MakeScript, tmp_path: Path) -> None:
     program = script(
         """
         import sys
@@ -466,7 +466,7 @@ def test_a_signal_that_is_ignored_does_not_end_a_recording(
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
 
 
-def test_ctrl_c_while_it_ends_is_not_told_as_ours(script: MakeScript, tmp_path: Path) -> None:
+def test_ctrl_c_while_it_ends_is_not_shown_as_ours(script: MakeScript, tmp_path: Path) -> None:
     """`timeout -s INT` sends two: the second comes while the recording is finished."""
     program = script(
         """

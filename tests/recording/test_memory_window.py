@@ -241,7 +241,7 @@ def test_a_disk_that_is_full_harms_no_training(
     watch.forget()
 
 
-def test_wrong_settings_are_told_at_the_call() -> None:
+def test_wrong_settings_are_errors_at_the_call() -> None:
     for wrong in ({"stacks": "c++"}, {"max_entries": 0}, {"schedule": 3}):
         with pytest.raises(stepscope.UsageError):
             snapshot(**wrong)

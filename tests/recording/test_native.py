@@ -158,7 +158,7 @@ def test_a_program_in_c(tmp_path: Path) -> None:
     assert "/proc/nowhere" in nowhere.stderr
 
 
-def test_more_than_can_be_written_is_counted_and_told(tmp_path: Path, program: Program) -> None:
+def test_more_than_can_be_written_is_counted_and_reported(tmp_path: Path, program: Program) -> None:
     """Memory stays where it is, every step is there, and `info` says how much is not."""
     burst = program_in_c(TOO_MUCH, tmp_path, "-pthread")
     limited = f"ulimit -v {256 << 10}; exec {burst} {tmp_path / 'run'}"  # KiB; three rings take 3

@@ -237,7 +237,7 @@ def test_warnings_as_errors_do_not_end_a_training(script: MakeScript, tmp_path: 
         ("prof.watch([1, 2])", 1, False),
     ],
 )
-def test_a_training_without_windows_is_told_that_it_has_no_steps(
+def test_a_training_without_windows_warns_that_it_has_no_steps(
     script: MakeScript, tmp_path: Path, watch: str, steps: int, said: bool
 ) -> None:
     program = script(
@@ -272,7 +272,7 @@ def test_a_folder_that_goes_away_costs_the_recording_only(tmp_path: Path) -> Non
     assert (prof.steps, prof.epochs) == (2, 1)
 
 
-def test_little_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_little_disk_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shortfalls, "_LITTLE_DISK_BYTES", 1 << 62)  # more than any disk has
     with pytest.warns(RecordingWarning, match=r"only [0-9,]+ MiB are free on the disk of"):
         profile(tmp_path / "run", trace=False).start().stop()

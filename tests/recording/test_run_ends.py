@@ -266,7 +266,7 @@ def test_a_run_that_was_removed_is_not_shown(trainer: Runner, tmp_path: Path) ->
         assert any(line.startswith(removed) for line in lines), lines
 
 
-def test_each_of_two_programs_in_one_folder_is_told_of_its_own(
+def test_each_of_two_programs_in_one_folder_reads_of_its_own(
     trainer: Runner, tmp_path: Path
 ) -> None:
     """The first to start ends when the second has long begun, and is not the last attempt."""

@@ -106,7 +106,7 @@ def test_a_name_of_ones_own_makes_it_the_same_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"schema": "other/1"}', "[]"])
-def test_a_file_of_somebody_else_stays(tmp_path: Path, text: str) -> None:
+def test_a_file_of_another_stays(tmp_path: Path, text: str) -> None:
     (tmp_path / "run.json").write_text(text)
     with pytest.raises(UsageError, match="is not of stepscope"):
         opened(tmp_path)

@@ -37,7 +37,7 @@ torch.distributed.destroy_process_group()
         assert windows(tmp_path / "run", rank) == [(4, 2, "complete")]
 
 
-def test_the_example_behind_srun(trainer: Runner, tmp_path: Path) -> None:
+def test_the_example_after_srun(trainer: Runner, tmp_path: Path) -> None:
     """A command for each rank; that of rank 0 tells of the run, which is named by the job."""
     example = str(ROOT / "examples" / "plain_training.py")
     job = {"SLURM_JOB_ID": "77", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "2"}

@@ -56,7 +56,7 @@ def job(slurm: OneNodeSlurm, program: Program, training_python: str, tmp_path: P
     return Job(slurm, tmp_path)
 
 
-def test_behind_srun(job: Job, tmp_path: Path) -> None:
+def test_after_srun(job: Job, tmp_path: Path) -> None:
     """A command for each rank: one run, named by the job, of which rank 0 tells."""
     words = ("stepscope", "run", "--steps", "3:5", "--out", "runs/%j", "--", "python", "train.py")
     status, out, err = job.run("srun", "-n2", *words)

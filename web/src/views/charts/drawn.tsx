@@ -164,8 +164,8 @@ function OneChart({table, drawing, causes, value}: ChartProps) {
     const name = names[at]!;
     const heading = x.type === 'text' ? shortName(name) : `${columnTitle(x)} ${name}`;
     const device = devices[at] ?? null;
-    const isTold = device !== null && (x.name === 'rank' || isOnSeveral(name));
-    const label = isTold ? `${heading} · ${device}` : heading;
+    const isNamed = device !== null && (x.name === 'rank' || isOnSeveral(name));
+    const label = isNamed ? `${heading} · ${device}` : heading;
     const parts = ys.map((y, i) => {
       const value = numberAt(table, row, y) ?? 0;
       return {name: titles[i]!, value, colour: colours[i]!, text: figureText(value, unit)};
