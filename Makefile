@@ -81,7 +81,8 @@ training:
 check: quick compile tidy docs unit web ## the one gate: format, lint, layers, sizes, docs, all tests; docs/dev/gate.md
 	@tools/side_by_side page-tests python-tests
 
-quick: format-check ruff mypy layers sizes ## what needs no build
+quick: ## what needs no build: format, ruff, mypy, layers, sizes
+	@tools/side_by_side mypy format-check layers ruff sizes
 
 nightly: setup python web ## what takes too long for the gate, resumable; PART=tsan runs one; tools/nightly --list
 	@tools/training_env >/dev/null
