@@ -53,9 +53,9 @@ STEPSCOPE_API void stepscope_stop(void);
 /* For a process that is ended by SIGTERM: the recording is finished first, within a tenth of a
  * second, then the signal does what it would have done. */
 STEPSCOPE_API void stepscope_finish_on_sigterm(void);
-/* For a handler of SIGTERM that may never run: where nobody said stepscope_sigterm_seen() five
- * seconds after the signal, the recording is finished and the process ends by it. To be called
- * behind the handler's installation, which is kept. */
+/* For a handler of SIGTERM that may never run: where stepscope_sigterm_seen() was not called within
+ * five seconds of the signal, the recording is finished and the process ends by it. To be called
+ * after the handler's installation, which is kept. */
 STEPSCOPE_API void stepscope_end_on_unseen_sigterm(void);
 STEPSCOPE_API void stepscope_sigterm_seen(void);
 /* All that was recorded so far is in the file when it returns. */

@@ -1,5 +1,5 @@
-// In a handler nothing may be locked, allocated or notified: it leaves a mark, and the writer,
-// which looks ten times a second, does the rest.
+// Finishes a recording when SIGTERM ends the process. In a handler nothing may be locked, allocated
+// or notified: it leaves a mark, and the writer, which looks ten times a second, does the rest.
 #include <unistd.h>
 
 #include <atomic>
@@ -45,12 +45,12 @@ void on_sigterm(int signal, siginfo_t* info, void* context) {
 }
 
 // Puts a handler in front of the one in place, and says which that is.
-void put_in_front(Handler handler, struct sigaction& behind) {
+void put_in_front(Handler handler, struct sigaction& previous) {
   struct sigaction now = {};
   sigaction(SIGTERM, nullptr, &now);
   if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == handler) return;
   if ((now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_IGN) return;  // the process goes on
-  behind = now;
+  previous = now;
   struct sigaction own = {};
   own.sa_sigaction = handler;
   own.sa_mask = now.sa_mask;

@@ -62,7 +62,8 @@ struct RecorderState {
   std::vector<wire::LogLine> logs;
   std::size_t log_bytes = 0;
   std::uint64_t dropped_logs = 0;
-  std::uint64_t unsaid = 0;  // records that the disk refused; told as soon as it takes something
+  std::uint64_t unsaid =
+      0;  // records that the disk refused; reported as soon as it takes something
   wire::Cost cost;
   std::int64_t last_anchor_ns = 0;
   wire::NameId names_written = 0;
@@ -164,7 +165,7 @@ void write_until_stopped() {
     it.cost.bytes = it.file.written() + out.size();
     it.cost.lost_bytes = it.file.lost();
     if (last) wire::put_end(out, it.cost);
-    // Nobody but this thread writes, and stop() waits for it: a slow disk must not hold the lock.
+    // Only this thread writes, and stop() waits for it: a slow disk must not hold the lock.
     lock.unlock();
     const bool is_kept = it.file.write(out);
     lock.lock();
@@ -176,7 +177,7 @@ void write_until_stopped() {
     ++it.rounds;
     it.written.notify_all();
     if (!last) continue;
-    // Nobody waits for this thread, but a handler looks at the generation.
+    // No thread waits for this one, but a handler looks at the generation.
     if (!it.stopping) detail::generation.store(0);
     return;
   }
@@ -246,7 +247,8 @@ void recorder_after_fork_in_child() {
     for (std::unique_ptr<Ring>& ring : it.rings) it.retired.push_back(std::move(ring));
     it.rings.clear();
   }
-  // Locked by this thread before the fork, so they may be unlocked; who waited for them is gone.
+  // Locked by this thread before the fork, so they may be unlocked; threads that waited for them
+  // are gone.
   it.names_mutex.unlock();
   it.mutex.unlock();
   new (&it.wake) std::condition_variable;
@@ -441,11 +443,11 @@ namespace {
 // What the file holds of a line, which says itself that it was cut.
 std::string kept_of(std::string_view text) {
   if (text.size() <= wire::kLongestText) return std::string(text);
-  const std::string told = " … (cut: the line has " + std::to_string(text.size()) + " bytes)";
-  std::size_t kept = wire::kLongestText - told.size();
+  const std::string cut = " … (cut: the line has " + std::to_string(text.size()) + " bytes)";
+  std::size_t kept = wire::kLongestText - cut.size();
   // Not within a character of UTF-8.
   while (kept > 0 && (static_cast<unsigned char>(text[kept]) & 0xc0U) == 0x80U) --kept;
-  return std::string(text.substr(0, kept)) + told;
+  return std::string(text.substr(0, kept)) + cut;
 }
 
 }  // namespace

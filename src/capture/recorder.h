@@ -1,5 +1,5 @@
 // Records what a process does: ranges, steps, counters, log lines. One per process. Whatever goes
-// wrong (a full disk, a forked child, too much at once) is counted and told, and never stops or
+// wrong (a full disk, a forked child, too much at once) is counted and reported, and never stops or
 // slows the process it is loaded into (docs/design/0008-a-recorder-that-cannot-hurt.md).
 #pragma once
 
@@ -209,9 +209,10 @@ void log(std::int32_t level, std::string_view logger, std::string_view text,
 void finish_on_sigterm();
 
 // For a handler that may never run: Python's waits until the main thread runs Python again, which
-// it does not while it is in a call of C that hangs. From now on, where SIGTERM came and nobody
-// said `sigterm_seen` for five seconds, the writer finishes the recording, and the signal does what
-// it does by default. The handler that is in place is kept; to be called behind its installation.
+// it does not while it is in a call of C that hangs. From now on, where SIGTERM came and
+// `sigterm_seen` was not called for five seconds, the writer finishes the recording, and the signal
+// does what it does by default. The handler that is in place is kept; to be called after its
+// installation.
 void end_on_unseen_sigterm();
 void sigterm_seen();
 

@@ -27,7 +27,7 @@ namespace stepscope::capture {
 namespace {
 
 // What a file says, put together.
-struct Told {
+struct ReadBack {
   std::vector<std::string> names;
   std::map<std::string, std::string> process;
   std::map<wire::ThreadId, std::vector<std::pair<wire::RecordKind, std::string>>> ranges;
@@ -42,10 +42,10 @@ struct Told {
   wire::TickClock clock;
 };
 
-Told read(const std::string& path, bool with_ranges = true) {
+ReadBack read(const std::string& path, bool with_ranges = true) {
   std::ifstream file(path, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  Told told;
+  ReadBack found;
   wire::BlockReader reader;
   reader.add(bytes);
   reader.finish();
@@ -53,51 +53,51 @@ Told read(const std::string& path, bool with_ranges = true) {
     switch (block->kind) {
       case wire::BlockKind::kProcess: {
         const auto fields = wire::read_process(block->payload);
-        for (const auto& [key, value] : *fields) told.process[key] = value;
+        for (const auto& [key, value] : *fields) found.process[key] = value;
         break;
       }
       case wire::BlockKind::kAnchor:
-        told.clock.add(*wire::read_anchor(block->payload));
+        found.clock.add(*wire::read_anchor(block->payload));
         break;
       case wire::BlockKind::kNames: {
         const auto run = wire::read_names(block->payload);
-        for (const std::string_view name : run->names) told.names.emplace_back(name);
+        for (const std::string_view name : run->names) found.names.emplace_back(name);
         break;
       }
       case wire::BlockKind::kEvents:
         EXPECT_TRUE(wire::read_events(
             block->payload,
             [&](wire::ThreadId thread, const wire::Record& record, std::uint64_t value) {
-              ++told.records;
+              ++found.records;
               switch (record.kind()) {
                 case wire::RecordKind::kLane:
-                  told.lanes.push_back(record.what());
+                  found.lanes.push_back(record.what());
                   break;
                 case wire::RecordKind::kStep:
-                  ((record.what() & wire::kStepBegins) == 0 ? told.steps : told.begun_steps)
+                  ((record.what() & wire::kStepBegins) == 0 ? found.steps : found.begun_steps)
                       .push_back(static_cast<std::int64_t>(value));
-                  told.marks_lost += (record.what() & wire::kMarksLost) != 0 ? 1 : 0;
+                  found.marks_lost += (record.what() & wire::kMarksLost) != 0 ? 1 : 0;
                   break;
                 case wire::RecordKind::kCounter:
-                  told.values.push_back(std::bit_cast<double>(value));
+                  found.values.push_back(std::bit_cast<double>(value));
                   break;
                 default:
                   if (!with_ranges) break;
-                  told.ranges[thread].emplace_back(record.kind(), told.names.at(record.what()));
-                  told.ticks[thread].push_back(record.ticks);
+                  found.ranges[thread].emplace_back(record.kind(), found.names.at(record.what()));
+                  found.ticks[thread].push_back(record.ticks);
               }
             }));
         break;
       case wire::BlockKind::kLogs: {
         const auto lines = wire::read_logs(block->payload);
-        told.logs.insert(told.logs.end(), lines->begin(), lines->end());
+        found.logs.insert(found.logs.end(), lines->begin(), lines->end());
         break;
       }
       case wire::BlockKind::kDropped:
-        told.dropped += wire::read_dropped(block->payload)->count;
+        found.dropped += wire::read_dropped(block->payload)->count;
         break;
       case wire::BlockKind::kEnd:
-        told.end = wire::read_end(block->payload);
+        found.end = wire::read_end(block->payload);
         break;
       case wire::BlockKind::kThread:
         EXPECT_TRUE(wire::read_thread(block->payload));
@@ -108,8 +108,8 @@ Told read(const std::string& path, bool with_ranges = true) {
         break;
     }
   }
-  told.skipped = reader.skipped_bytes();
-  return told;
+  found.skipped = reader.skipped_bytes();
+  return found;
 }
 
 class Recording : public testing::Test {
@@ -135,23 +135,23 @@ TEST_F(Recording, HoldsWhatWasRecorded) {
   counter(name_id("loss"), 0.25);
   log(30, "train", "loss is high");
   stop();
-  const Told told = read(file());
-  EXPECT_EQ(told.process.at("rank"), "3");
-  EXPECT_EQ(told.process.at("pid"), std::to_string(getpid()));
-  ASSERT_EQ(told.ranges.size(), 1U);
-  EXPECT_EQ(told.ranges.begin()->second,
+  const ReadBack found = read(file());
+  EXPECT_EQ(found.process.at("rank"), "3");
+  EXPECT_EQ(found.process.at("pid"), std::to_string(getpid()));
+  ASSERT_EQ(found.ranges.size(), 1U);
+  EXPECT_EQ(found.ranges.begin()->second,
             (std::vector<std::pair<wire::RecordKind, std::string>>{
                 {kBegin, "outer"}, {kBegin, "inner"}, {kEnd, "inner"}, {kEnd, "outer"}}));
-  EXPECT_TRUE(std::ranges::is_sorted(told.ticks.begin()->second));
-  EXPECT_EQ(told.begun_steps, std::vector<std::int64_t>{5});
-  EXPECT_EQ(told.steps, std::vector<std::int64_t>{5});
-  EXPECT_EQ(told.values, std::vector<double>{0.25});
-  ASSERT_EQ(told.logs.size(), 2U);
-  EXPECT_EQ(told.logs[0].step, -1);
-  EXPECT_EQ(told.logs[1].step, 6);
-  EXPECT_EQ(told.logs[1].text, "loss is high");
-  ASSERT_TRUE(told.end);
-  EXPECT_EQ(told.skipped, 0U);
+  EXPECT_TRUE(std::ranges::is_sorted(found.ticks.begin()->second));
+  EXPECT_EQ(found.begun_steps, std::vector<std::int64_t>{5});
+  EXPECT_EQ(found.steps, std::vector<std::int64_t>{5});
+  EXPECT_EQ(found.values, std::vector<double>{0.25});
+  ASSERT_EQ(found.logs.size(), 2U);
+  EXPECT_EQ(found.logs[0].step, -1);
+  EXPECT_EQ(found.logs[1].step, 6);
+  EXPECT_EQ(found.logs[1].text, "loss is high");
+  ASSERT_TRUE(found.end);
+  EXPECT_EQ(found.skipped, 0U);
 }
 
 TEST_F(Recording, TicksAreTheWallClock) {
@@ -166,9 +166,9 @@ TEST_F(Recording, TicksAreTheWallClock) {
   end(name_id("sleep"));
   const std::int64_t after = wall();
   stop();
-  const Told told = read(file());
-  const std::int64_t began = told.clock.wall_ns(told.ticks.begin()->second[0]);
-  const std::int64_t ended = told.clock.wall_ns(told.ticks.begin()->second[1]);
+  const ReadBack found = read(file());
+  const std::int64_t began = found.clock.wall_ns(found.ticks.begin()->second[0]);
+  const std::int64_t ended = found.clock.wall_ns(found.ticks.begin()->second[1]);
   // Anchors are exact to some microseconds.
   EXPECT_GE(began, before - 100'000);
   EXPECT_LE(ended, after + 100'000);
@@ -176,9 +176,9 @@ TEST_F(Recording, TicksAreTheWallClock) {
 }
 
 TEST_F(Recording, NothingHappensWithoutOne) {
-  begin(name_id("nobody listens"));
-  end(name_id("nobody listens"));
-  log(20, "root", "nobody listens");
+  begin(name_id("not recorded"));
+  end(name_id("not recorded"));
+  log(20, "root", "not recorded");
   EXPECT_FALSE(is_recording());
   EXPECT_TRUE(path().empty());
   flush();
@@ -201,11 +201,11 @@ TEST_F(Recording, ThreadsHaveTheirOwn) {
   }
   for (std::thread& thread : threads) thread.join();
   stop();
-  const Told told = read(file());
-  EXPECT_EQ(told.ranges.size(), static_cast<std::size_t>(kThreads));
+  const ReadBack found = read(file());
+  EXPECT_EQ(found.ranges.size(), static_cast<std::size_t>(kThreads));
   // All of it, or counted: a begin or an end is one record.
-  EXPECT_EQ(told.records + told.dropped, 2ULL * kThreads * kRanges);
-  EXPECT_EQ(told.end->records, told.records);
+  EXPECT_EQ(found.records + found.dropped, 2ULL * kThreads * kRanges);
+  EXPECT_EQ(found.end->records, found.records);
 }
 
 TEST_F(Recording, LanesAreToldWhenTheyChange) {
@@ -276,13 +276,13 @@ TEST_F(Recording, TooMuchAtOnceIsCountedAndTakesNoMemory) {
   for (std::thread& thread : threads) thread.join();
   const std::uint64_t after = resident_bytes();
   stop();
-  const Told told = read(file(), false);
-  ASSERT_TRUE(told.end);
-  EXPECT_GT(told.dropped, 0U);
-  EXPECT_EQ(told.end->dropped, told.dropped);
-  EXPECT_EQ(told.records + told.dropped, made.load() + static_cast<std::uint64_t>(steps) + 1);
-  EXPECT_EQ(told.steps.size(), static_cast<std::size_t>(steps));
-  EXPECT_EQ(told.marks_lost, 0U);
+  const ReadBack found = read(file(), false);
+  ASSERT_TRUE(found.end);
+  EXPECT_GT(found.dropped, 0U);
+  EXPECT_EQ(found.end->dropped, found.dropped);
+  EXPECT_EQ(found.records + found.dropped, made.load() + static_cast<std::uint64_t>(steps) + 1);
+  EXPECT_EQ(found.steps.size(), static_cast<std::size_t>(steps));
+  EXPECT_EQ(found.marks_lost, 0U);
   // A ring of a thread has 1 MiB, and what is drained of it at once is written in between.
   EXPECT_LT(after, before + (std::uint64_t{64} << 20));
 }
@@ -295,15 +295,15 @@ TEST_F(Recording, AMarkTellsOfThoseBeforeItThatFoundNoRoom) {
   flush();
   step(kMarks);
   stop();
-  const Told told = read(file());
-  ASSERT_GT(told.dropped, 0U);
-  EXPECT_EQ(told.steps.size() + told.dropped, static_cast<std::size_t>(kMarks) + 1);
+  const ReadBack found = read(file());
+  ASSERT_GT(found.dropped, 0U);
+  EXPECT_EQ(found.steps.size() + found.dropped, static_cast<std::size_t>(kMarks) + 1);
   std::uint64_t gaps = 0;
-  for (std::size_t i = 0; i < told.steps.size(); ++i) {
-    gaps += told.steps[i] != (i == 0 ? 0 : told.steps[i - 1] + 1) ? 1 : 0;
+  for (std::size_t i = 0; i < found.steps.size(); ++i) {
+    gaps += found.steps[i] != (i == 0 ? 0 : found.steps[i - 1] + 1) ? 1 : 0;
   }
   EXPECT_GT(gaps, 0U);
-  EXPECT_EQ(told.marks_lost, gaps);
+  EXPECT_EQ(found.marks_lost, gaps);
 }
 
 // What cannot say on which lane it is would end a range of another one.
@@ -365,9 +365,9 @@ TEST_F(Recording, SeveralAfterEachOther) {
     begin(name_id("again"));
     end(name_id("again"));
     stop();
-    const Told told = read(folder_ / name);
-    ASSERT_EQ(told.ranges.size(), 1U);
-    EXPECT_EQ(told.ranges.begin()->second.size(), 2U);
+    const ReadBack found = read(folder_ / name);
+    ASSERT_EQ(found.ranges.size(), 1U);
+    EXPECT_EQ(found.ranges.begin()->second.size(), 2U);
   }
 }
 
@@ -393,16 +393,16 @@ TEST_F(Recording, AForkedChildHasItsOwnFile) {
   EXPECT_EQ(status, 0);
   end(name);
   stop();
-  const Told parent = read(file());
+  const ReadBack parent = read(file());
   EXPECT_EQ(parent.records, 2U);
-  const Told own = read(folder_ / ("worker-" + std::to_string(child) + ".scope"));
+  const ReadBack own = read(folder_ / ("worker-" + std::to_string(child) + ".scope"));
   ASSERT_EQ(own.ranges.size(), 1U);
   EXPECT_EQ(own.ranges.begin()->second[0].second, "in the child");
   EXPECT_EQ(own.process.at("parent_pid"), std::to_string(getpid()));
   EXPECT_TRUE(own.end);
 }
 
-// A child that records nothing leaves no file behind.
+// A child that records nothing leaves no file.
 TEST_F(Recording, AQuietChildLeavesNothing) {
   ASSERT_TRUE(start({.folder = folder_.path()}));
   flush();
@@ -431,11 +431,11 @@ TEST_F(Recording, SurvivesBeingKilled) {
     int status = 0;
     waitpid(child, &status, 0);
     ASSERT_TRUE(WIFSIGNALED(status));
-    const Told told = read(folder_ / name);
-    EXPECT_FALSE(told.end);
-    ASSERT_GE(told.values.size(), 1000U);
-    for (std::size_t i = 0; i < told.values.size(); ++i) {
-      ASSERT_EQ(told.values[i], static_cast<double>(i));
+    const ReadBack found = read(folder_ / name);
+    EXPECT_FALSE(found.end);
+    ASSERT_GE(found.values.size(), 1000U);
+    for (std::size_t i = 0; i < found.values.size(); ++i) {
+      ASSERT_EQ(found.values[i], static_cast<double>(i));
     }
   }
 }

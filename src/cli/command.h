@@ -24,7 +24,7 @@ enum class Exit : int {
   kInterrupted = 130,
 };
 
-// What a shell should offer behind an option or as an argument.
+// What a shell should offer after an option or as an argument.
 enum class Completes : unsigned char { kNothing, kFiles, kFolders, kCommands, kShells, kAnalyses };
 
 struct Option {

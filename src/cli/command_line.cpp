@@ -56,7 +56,7 @@ Exit unknown_command(Console& console, const std::string& word) {
 
 Exit run_command(const Command& command, std::span<const std::string> words,
                  std::span<const std::string> before, Interrupt& interrupt) {
-  // Options before the command and behind it are the same to the user.
+  // Options before the command and after it are the same to the user.
   std::vector<std::string> all(before.begin(), before.end());
   all.insert(all.end(), words.begin(), words.end());
   const auto arguments = parse(all, command.options, general_options(), process_environment,
@@ -70,7 +70,7 @@ Exit run_command(const Command& command, std::span<const std::string> words,
   Console console(*settings);
   interrupt.set_last_words([&console] { console.erase_progress(); });
   Exit status = Exit::kDone;
-  if (arguments->has("help")) {
+  if (arguments->has_option("help")) {
     const std::string about = help_about(command, arguments->words(), console.out_look());
     status = written_command_line(console,
                                   about.empty() ? help_for(command, console.out_look()) : about);
@@ -92,12 +92,12 @@ Exit run_words(std::span<const std::string> words) {
   Console console{Settings{}};
   if (!leading)
     return wrong_usage(console, leading.error().message, "`stepscope help` shows the commands");
-  if (leading->has("version")) {
+  if (leading->has_option("version")) {
     return written_command_line(console, version_line() + "\n");
   }
   const std::vector<std::string>& rest = leading->words();
   if (rest.empty()) {
-    if (leading->has("help")) {
+    if (leading->has_option("help")) {
       return written_command_line(console, overview(console.out_look()));
     }
     return wrong_usage(console, "no command given", "`stepscope help` lists them");

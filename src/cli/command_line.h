@@ -9,7 +9,7 @@
 
 namespace stepscope::cli {
 
-// The words behind the program's name; returns the exit status.
+// Takes the words after the program's name; returns the exit status.
 int run_command_line(std::span<const std::string> words);
 
 // Help, printed from the table of commands.

@@ -43,26 +43,26 @@ session::OpenOptions open_options(const Context& context, Progress& progress) {
   return options;
 }
 
-// What the command was told to write must not be what it reads.
+// A command must not write over what it reads.
 base::Status check_open_run_outputs(const Context& context, std::span<const std::string> paths) {
   const Arguments& arguments = context.arguments;
   std::vector<std::string> inputs(paths.begin(), paths.end());
   for (const char* option : {"peaks", "thresholds"}) {
-    if (arguments.has(option)) inputs.push_back(arguments.text(option));
+    if (arguments.has_option(option)) inputs.push_back(arguments.text(option));
   }
   for (const char* option : {"output", "html", "svg"}) {
-    if (!arguments.has(option)) continue;
+    if (!arguments.has_option(option)) continue;
     SCOPE_TRY(check_not_an_input(arguments.origin(option), arguments.text(option), inputs));
   }
   for (const char* option : {"html", "svg"}) {
-    if (!arguments.has(option)) continue;
+    if (!arguments.has_option(option)) continue;
     SCOPE_TRY(check_may_hold_page(arguments.origin(option), arguments.text(option)));
   }
   return base::Done{};
 }
 
 void note_useless_pattern(const Context& context, const trace::Run& run) {
-  if (!context.arguments.has("steps")) return;
+  if (!context.arguments.has_option("steps")) return;
   const std::string text = context.arguments.text("steps");
   const bool is_number =
       !text.empty() && text.find_first_not_of("0123456789,-:") == std::string::npos;

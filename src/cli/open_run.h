@@ -16,7 +16,7 @@ struct OpenedRun : session::Recording {
 };
 
 // Nothing after an error, which then has been shown; `status` is what to exit with.
-// The paths are the words behind the first `skip`.
+// The paths are the words after the first `skip`.
 std::optional<OpenedRun> open_run(const Context& context, Exit& status, std::size_t skip = 0);
 
 // The same of these paths.

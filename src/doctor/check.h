@@ -44,7 +44,7 @@ struct Place {
 // The whole of a small file, as those of /proc; nothing where it cannot be read.
 std::optional<std::string> text_of(const std::string& path);
 
-// What stands behind `key` and a colon on its line: "RmProfilingAdminOnly" -> "1".
+// What follows `key` and a colon on its line: "RmProfilingAdminOnly" -> "1".
 std::optional<std::string> field_of(const std::string& text, const std::string& key);
 
 std::optional<std::int64_t> whole_number(const std::string& text);
@@ -54,7 +54,7 @@ enum class State : std::uint8_t {
   kMissing,
   kBad,
   kUnknown,
-  kMeasured,  // a rate of which nobody knows what it should be
+  kMeasured,  // a rate without a known target
 };
 std::string_view name_of(State state);
 
@@ -70,7 +70,7 @@ struct Check {
   std::optional<double> measured = {};
   std::optional<double> reference = {};       // what the device can do at best
   std::optional<double> expected = {};        // at least
-  std::optional<double> expected_share = {};  // of the reference, where nobody says otherwise
+  std::optional<double> expected_share = {};  // of the reference, by default
   std::string unit = {};                      // "GB/s"
 };
 

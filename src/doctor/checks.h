@@ -15,7 +15,7 @@ namespace stepscope::doctor {
 
 std::vector<Check> nvidia_checks(const Place& place);     // driver, NVML, CUDA
 std::vector<Check> cupti_checks(const Place& place);      // asked when packages are known
-std::vector<Check> counter_checks(const Place& place);    // who may read counters and sample
+std::vector<Check> counter_checks(const Place& place);    // rights to read counters and to sample
 std::vector<Check> amd_checks(const Place& place);        // device, rocprofiler
 std::vector<Check> processor_checks(const Place& place);  // CPUs, memory, clock
 std::vector<Check> storage_checks(const Place& place);    // disk, shared memory

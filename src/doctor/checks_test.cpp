@@ -115,7 +115,7 @@ const Case kCases[] = {
      "amd-device",
      State::kGood,
      "2 devices, amdgpu 6.7.0"},
-    {"an AMD device behind a closed door",
+    {"an AMD device without permission",
      amd_checks,
      {{"sys/module/amdgpu/version", "6.7.0\n"},
       {"sys/class/kfd/kfd/topology/nodes/1/gpu_id", "4711\n"}},

@@ -58,7 +58,7 @@ void judge(Check& check, const std::map<std::string, Expectation, std::less<>>& 
         *check.reference * (asked ? found->second.value / 100 : check.expected_share.value_or(0));
   }
   if (!check.measured) {
-    // Somebody relies on it, and it could not be measured.
+    // The user relies on it, and it could not be measured.
     if (asked) check.state = State::kBad;
     return;
   }

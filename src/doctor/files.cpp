@@ -95,7 +95,7 @@ struct Uncached {
   const char* how = "";
 };
 
-// Past the cache where the file system can, else behind an emptied cache.
+// Past the cache where the file system can, else after emptying the cache.
 Uncached read_past_cache(int file, void* part, std::size_t bytes) {
   const int flags = ::fcntl(file, F_GETFL);
   if (::fcntl(file, F_SETFL, flags | O_DIRECT) == 0) {

@@ -129,32 +129,32 @@ std::string interpreter_script() {
   // Nothing of the current folder is run: its name is taken out of the path first.
   return R"(import sys
 sys.path[:] = [p for p in sys.path if p]
-def say(key, value):
+def print_fact(key, value):
     print("stepscope." + key + "=" + " ".join(str(value).split()), flush=True)
-say("executable", sys.executable)
-say("version", ".".join(map(str, sys.version_info[:3])))
+print_fact("executable", sys.executable)
+print_fact("version", ".".join(map(str, sys.version_info[:3])))
 import glob, os
 for p in sys.path:
     for folder in sorted(glob.glob(os.path.join(glob.escape(p), "nvidia", "*", "lib"))):
-        say("folder", folder)
+        print_fact("folder", folder)
 try:
     import torch
 except ModuleNotFoundError as error:
-    say("torch_missing" if error.name == "torch" else "torch_error", error)
+    print_fact("torch_missing" if error.name == "torch" else "torch_error", error)
 except BaseException as error:
-    say("torch_error", error)
+    print_fact("torch_error", error)
 else:
-    say("folder", os.path.join(os.path.dirname(torch.__file__), "lib"))
-    say("torch", torch.__version__)
-    say("cuda", getattr(torch.version, "cuda", None) or "")
-    say("hip", getattr(torch.version, "hip", None) or "")
-    say("kineto", int(torch.autograd.kineto_available()))
+    print_fact("folder", os.path.join(os.path.dirname(torch.__file__), "lib"))
+    print_fact("torch", torch.__version__)
+    print_fact("cuda", getattr(torch.version, "cuda", None) or "")
+    print_fact("hip", getattr(torch.version, "hip", None) or "")
+    print_fact("kineto", int(torch.autograd.kineto_available()))
     names = sorted(a.name for a in torch.profiler.supported_activities())
-    say("activities", " and ".join(names) or "nothing")
+    print_fact("activities", " and ".join(names) or "nothing")
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if count:
-        say("device", torch.cuda.get_device_name(0))
-    say("device_count", count)
+        print_fact("device", torch.cuda.get_device_name(0))
+    print_fact("device_count", count)
 )";
 }
 

@@ -37,7 +37,7 @@ Check driver_check(const Place& place, const std::string& by_nvml) {
   } else {
     check.state = State::kMissing;
     check.value = "no kernel module of NVIDIA";
-    check.means = "this machine has no NVIDIA device, or nobody lets this container see it";
+    check.means = "this machine has no NVIDIA device, or this container may not see it";
     check.todo =
         "where there is a device: install its driver, or start the container with --gpus all";
   }

@@ -31,9 +31,9 @@ std::string file_system_of(const Place& place, const std::string& path) {
     std::string parent;
     std::string number;
     words >> id >> parent >> number;
-    const std::size_t behind = line.find(" - ");
-    if (number != device || behind == std::string::npos) continue;
-    std::istringstream rest(line.substr(behind + 3));
+    const std::size_t separator = line.find(" - ");
+    if (number != device || separator == std::string::npos) continue;
+    std::istringstream rest(line.substr(separator + 3));
     std::string type;
     rest >> type;
     return type;

@@ -32,7 +32,7 @@ struct Child {
   Returned returned = {};
 };
 
-void say(int to, std::string_view text) {
+void write_text(int to, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(to, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
@@ -56,7 +56,8 @@ void point_streams(int answer, const Subprocess& process) {
 [[noreturn]] void be_child(const Subprocess& process, int answer, pid_t parent) {
   (void)::setpgid(0, 0);
   (void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // core: the parent has just died; nobody would end us
+  if (::getppid() != parent)
+    ::_exit(1);  // core: the parent has just died; nothing would end this process
   sigset_t none;
   ::sigemptyset(&none);
   (void)::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -71,7 +72,7 @@ void point_streams(int answer, const Subprocess& process) {
     ::execvp(words[0], words.data());
     ::_exit(kNotFound);  // core: a child that could not become the program has nothing else to do
   }
-  say(answer, process.work());
+  write_text(answer, process.work());
   ::_exit(0);  // core: a child process ends here, without the parent's destructors
 }
 
@@ -98,7 +99,7 @@ Child begin(const Subprocess& process) {
   return child;
 }
 
-// Waits a moment for the dead; a process stuck in the kernel is left behind rather than waited for.
+// Waits a moment for the dead; a process stuck in the kernel is left alone rather than waited for.
 void bury(Child& child, Ending ending) {
   ::close(child.reading);
   child.reading = -1;
@@ -116,7 +117,7 @@ void bury(Child& child, Ending ending) {
     }
     std::this_thread::sleep_for(milliseconds(1));
   }
-  (void)::kill(-child.pid, SIGKILL);  // what it started and left behind
+  (void)::kill(-child.pid, SIGKILL);  // what it started and did not end
   child.returned.ending = ending;
   if (ending != Ending::kDone) return;
   if (WIFSIGNALED(status)) {

@@ -24,7 +24,7 @@ using TablePointer = std::shared_ptr<const base::Table>;
 template <class T>
 using Vector = nb::ndarray<nb::numpy, const T, nb::ndim<1>>;
 
-// Arrow's structs travel in capsules: what nobody took is released with the capsule.
+// Arrow's structs travel in capsules: what was not taken is released with the capsule.
 template <class Struct>
 nb::capsule capsule_of(Struct* made, const char* name) {
   return {made, name, [](void* pointer) noexcept {

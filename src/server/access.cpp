@@ -100,10 +100,11 @@ std::optional<Response> Access::refusal(const Request& request, const Target& ta
   }
   if (!is_known_host(request.header("host"))) {
     if (wants_page(request, target)) {
-      return plain_page(403, "This server does not answer to that name",
-                        "<p>It answers to localhost, 127.0.0.1 and [::1]. Behind a proxy, start it "
-                        "with <code>--allow-host</code> and the name that stands in the "
-                        "address.</p>\n");
+      return plain_page(
+          403, "This server does not answer to that name",
+          "<p>It answers to localhost, 127.0.0.1 and [::1]. With a proxy in front, start it "
+          "with <code>--allow-host</code> and the name that stands in the "
+          "address.</p>\n");
     }
     return error_response(403, "forbidden",
                           "this server answers to localhost, 127.0.0.1 and [::1] only; "

@@ -1,6 +1,6 @@
-// Who may ask. Login nodes are shared, so that the address alone opens nothing: every request needs
-// the token. Pages of other sites cannot use the token of a browser, because Host and Origin are
-// checked against the few names by which this server is known.
+// Access control. Login nodes are shared, so that the address alone opens nothing: every request
+// needs the token. Pages of other sites cannot use the token of a browser, because Host and Origin
+// are checked against the few names by which this server is known.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ class Access {
   Access(std::string token, std::string_view base_path,
          const std::vector<std::string>& allowed_hosts);
 
-  // The answer for those who may not.
+  // The answer for clients without access.
   std::optional<Response> refusal(const Request& request, const Target& target) const;
 
   const std::string& token() const { return token_; }

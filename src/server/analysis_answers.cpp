@@ -57,7 +57,7 @@ base::Result<Answered> analysis_answer(Asked& asked) {
                 fmt::format("format: csv holds one table; {} has several: say which with table=",
                             about->name));
   }
-  // Wrong values are told before anything is computed.
+  // Wrong values are reported before anything is computed.
   SCOPE_TRY(analysis::parse_options(about->parameters, asked.query.rest()));
   SCOPE_TRY(const auto study, asked.run->study_of(selection));
   SCOPE_TRY(analysis::Answer answer, study->ask(name, asked.query.rest()));

@@ -1,5 +1,5 @@
 // Answers that were given before, up to a number of bytes; the ones not asked for longest go first.
-// Who asks for what is being made waits for it.
+// A request for an answer that is being made waits for it.
 #pragma once
 
 #include <condition_variable>

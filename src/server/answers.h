@@ -19,7 +19,7 @@ namespace stepscope::server {
 
 struct Asked {
   const LoadedRun* run = nullptr;
-  std::span<const std::string> words;  // of the path, behind "api/tiles"
+  std::span<const std::string> words;  // of the path, after "api/tiles"
   Query query;
   const std::vector<analysis::OwnPeaks>* peaks = nullptr;  // of the user
   const advice::OwnThresholds* thresholds = nullptr;       // of the user

@@ -20,9 +20,9 @@ namespace {
 using base::Code;
 
 struct Route {
-  std::string_view word;  // behind "api/"
+  std::string_view word;  // after "api/"
   base::Result<Answered> (*answer)(Asked& asked);
-  bool has_words;  // behind it
+  bool has_words;  // after it
   bool is_long;
 };
 

@@ -1,4 +1,4 @@
-// From a request to an answer: who may ask, what there is, what is kept.
+// From a request to an answer: access, routes and answers that are kept.
 #pragma once
 
 #include <memory>

@@ -41,7 +41,7 @@ std::string packed(const std::string& body) {
   return out;
 }
 
-// Tells contents apart; nobody has to be kept from making two alike.
+// Tells contents apart; it need not resist forgery.
 std::uint64_t fingerprint(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) {

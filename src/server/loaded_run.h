@@ -54,8 +54,8 @@ struct RunPlace {
   std::string version;  // differs each time something is loaded
 };
 
-// Told of what could not be read, from the thread that tried: the name for clients (empty: the run
-// given at the start) and the reason.
+// Called with what could not be read, from the thread that tried: the name for clients (empty: the
+// run given at the start) and the reason.
 using LoadFailed = std::function<void(const std::string& name, const std::string& error)>;
 
 class RunLoader {

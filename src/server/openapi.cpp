@@ -128,7 +128,7 @@ constexpr std::array kPaths = std::to_array<ApiPath>({
     {"/api/tracks", "every track of the timeline", "application/json", kRunOnly},
     {"/api/tiles/{track}/{level}/{index}", "a part of a track, reduced to 1024 columns",
      "application/octet-stream", kTile},
-    {"/api/tiles/{level}/{index}", "the same of several tracks, one behind the other",
+    {"/api/tiles/{level}/{index}", "the same of several tracks, one after the other",
      "application/octet-stream", kTiles},
     {"/api/events/{rank}/{window}/{ordinal}", "all that is known about an event",
      "application/json", kEvent},

@@ -1,4 +1,4 @@
-// What a client asks and what it is told, without a word about sockets.
+// Requests and responses, without a word about sockets.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ struct Response {
   std::vector<std::pair<std::string, std::string>> headers;
   bool may_be_kept = false;  // has an ETag that is to be compared
   std::string version = {};  // of the run it is about; empty: of the program
-  std::shared_ptr<const RunLoader> progress_of = {};  // told as it happens, instead of a content
+  std::shared_ptr<const RunLoader> progress_of = {};  // sent as it happens, instead of a content
 };
 
 // A plain sentence as JSON.
@@ -81,7 +81,7 @@ class Query {
   base::Result<std::vector<std::int32_t>> ranks();
   base::Result<analysis::Selection> selection();  // rank and step
 
-  // All that nobody took.
+  // All parameters that were not taken.
   const std::map<std::string, std::string>& rest() const { return rest_; }
   base::Status finish() const;
 

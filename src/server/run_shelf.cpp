@@ -69,7 +69,7 @@ std::int64_t modified(const struct stat& facts) {
   return std::int64_t{facts.st_mtim.tv_sec} * 1'000'000'000 + facts.st_mtim.tv_nsec;
 }
 
-// Nothing for what nobody would open, or what lies outside.
+// Nothing for what cannot be opened, or lies outside.
 std::optional<RootEntry> entry_at(const std::string& root, const std::string& path,
                                   std::string name, std::string_view below) {
   // Names that are no text cannot be asked for.
@@ -124,7 +124,7 @@ base::Result<std::string> RootFolder::path_of(std::string_view name) const {
   }
   std::error_code error;
   std::string real = fs::canonical(fs::path(path_) / name, error).string();
-  // What lies outside is not told from what does not exist.
+  // The answer is the same for what lies outside and what does not exist.
   if (error || !session::is_within(real, path_)) return no_such(name);
   struct stat facts{};
   if (!session::look_at(real, path_, facts)) return no_such(name);

@@ -72,7 +72,7 @@ class RunShelf {
   // Fails with kNotFound or kInvalidArgument where there is no such run, with kLimit where too many
   // are being read.
   base::Result<std::shared_ptr<const RunLoader>> find(const std::string& name);
-  // How far a run is that somebody asked for; nothing for others.
+  // How far a run is that was asked for; nothing for others.
   std::optional<LoadState> state_of(const std::string& name) const;
 
   bool has_given() const { return given_ != nullptr; }

@@ -418,7 +418,7 @@ base::Status listen_on_port(tcp::acceptor& acceptor, std::optional<std::uint16_t
   return base::Done{};
 }
 
-// A socket that nobody listens on any more is left over from a process that was killed.
+// A socket without a listener is left over from a process that was killed.
 bool is_left_over(const std::string& path) {
   struct stat facts{};
   if (::lstat(path.c_str(), &facts) != 0 || !S_ISSOCK(facts.st_mode)) return false;
@@ -441,7 +441,7 @@ base::Status listen_on_path(Local::acceptor& acceptor, const std::string& path) 
   }
   error_code error;
   error = acceptor.open(Local(), error);
-  // Nobody else may connect, also not between bind and chmod.
+  // Other users may not connect, also not between bind and chmod.
   const mode_t before = ::umask(0177);
   if (!error) error = acceptor.bind(Local::endpoint(path), error);
   ::umask(before);
@@ -469,7 +469,7 @@ struct Server::Listener {
         serve_client(Socket(std::move(socket)), hall);
         return accept(acceptor);
       }
-      // No more files: those who wait stay in the queue a moment longer.
+      // No more files: waiting clients stay in the queue a moment longer.
       auto pause = std::make_shared<asio::steady_timer>(io, kPauseWhenFull);
       pause->async_wait([this, &acceptor, pause](error_code) { accept(acceptor); });
     });

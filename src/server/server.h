@@ -1,4 +1,4 @@
-// `stepscope serve`: listens, loads, answers until it is told to stop.
+// `stepscope serve`: listens, loads, answers until it is stopped.
 #pragma once
 
 #include <atomic>

@@ -34,7 +34,7 @@ base::Result<std::string> decode_component(std::string_view text, bool plus_is_b
     if (c == '%') {
       const auto high = i + 2 < text.size() ? hex_digit(text[i + 1]) : std::nullopt;
       const auto low = i + 2 < text.size() ? hex_digit(text[i + 2]) : std::nullopt;
-      if (!high || !low) return fail(Code::kInvalidArgument, "'%' without two digits behind it");
+      if (!high || !low) return fail(Code::kInvalidArgument, "'%' without two digits after it");
       c = static_cast<char>(*high * 16 + *low);
       i += 2;
     }

@@ -302,7 +302,7 @@ base::Result<Answered> selection_answer(Asked& asked) {
   SCOPE_TRY(request.tracks, tracks_of(asked.query, timeline));
   SCOPE_TRY(asked.query.finish());
   if (to < from) return fail(Code::kInvalidArgument, "to_ns: lies before from_ns");
-  // Nothing is behind the end, and offsets of windows must not lead out of the numbers.
+  // Nothing is after the end, and offsets of windows must not lead out of the numbers.
   const auto end = static_cast<std::uint64_t>(timeline.length) + 1;
   request.from = static_cast<base::Nanos>(std::min(from, end));
   request.to = static_cast<base::Nanos>(std::min(to, end));

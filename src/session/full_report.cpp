@@ -56,9 +56,9 @@ Framework framework_of(const trace::Trace& trace) {
   return found;
 }
 
-// Who began a recording of ours: "profile", "run", "command" (by `stepscope run`, from within the
-// program and from outside), "lightning", …; empty: somebody else, or one of
-// before it was noted.
+// What began a recording of ours: "profile", "run", "command" (by `stepscope run`, from within the
+// program and from outside), "lightning", …; empty: another program, or a
+// version of stepscope that did not write it.
 std::string recorder_name(const Recording& recording) {
   for (const trace::RankTraces& rank : recording.run.ranks) {
     for (const trace::Window& window : rank.windows) {
@@ -74,9 +74,9 @@ std::string recorder_name(const Recording& recording) {
 }
 
 Framework framework_of(const Recording& recording) {
-  const std::string who = recorder_name(recording);
-  if (who == "lightning") return Framework::kLightning;
-  if (who == "transformers") return Framework::kHuggingFace;
+  const std::string recorder = recorder_name(recording);
+  if (recorder == "lightning") return Framework::kLightning;
+  if (recorder == "transformers") return Framework::kHuggingFace;
   for (const trace::RankTraces& rank : recording.run.ranks) {
     for (const trace::Window& window : rank.windows) {
       if (const Framework found = framework_of(window.trace); found != Framework::kPyTorch) {
@@ -88,12 +88,12 @@ Framework framework_of(const Recording& recording) {
 }
 
 advice::Recorder recorder_of(const Recording& recording) {
-  const std::string who = recorder_name(recording);
-  if (who == "run" || who == "command") return advice::Recorder::kRunCommand;
-  if (who == "profile" || (who.empty() && !recording.rank_records.empty())) {
+  const std::string recorder = recorder_name(recording);
+  if (recorder == "run" || recorder == "command") return advice::Recorder::kRunCommand;
+  if (recorder == "profile" || (recorder.empty() && !recording.rank_records.empty())) {
     return advice::Recorder::kProfile;
   }
-  return who.empty() ? advice::Recorder::kTorchProfiler : advice::Recorder::kCallback;
+  return recorder.empty() ? advice::Recorder::kTorchProfiler : advice::Recorder::kCallback;
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ std::optional<std::uint64_t> memory_limit(const MachineView& machine);
 // does not say.
 std::optional<std::uint64_t> available_memory(const MachineView& machine);
 
-// What loading may take where nobody says: most of that, since others need some, too.
+// What loading may take by default: most of that, since others need some, too.
 std::optional<std::uint64_t> default_memory(const MachineView& machine);
 
 }  // namespace stepscope::session

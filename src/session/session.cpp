@@ -116,7 +116,7 @@ void note_files(trace::Run& run) {
   }
 }
 
-// Who wrote a file: what a process recorded of itself lies over the traces of the same time.
+// What wrote a file: what a process recorded of itself lies over the traces of the same time.
 enum class Writer : std::uint8_t { kProfiler, kProcess, kWorker };
 
 Writer writer_of(const trace::Trace& trace) {

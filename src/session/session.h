@@ -52,10 +52,10 @@ base::ImportLog notes_of(const Recording& recording);
 base::Status check(const OpenOptions& options);
 
 // Paths are traces and memory snapshots, folders of them (searched in depth), or "-"; which is
-// which is told by content. Files load in parallel.
+// which is known by content. Files load in parallel.
 base::Result<Recording> open(const std::vector<std::string>& paths, const OpenOptions& options);
 
-// The door for those who may see one folder only: a server that offers what lies below it.
+// For callers that may see one folder only: a server that offers what lies below it.
 
 // As open(), but reads nothing outside of `folder`, which has no links in its path: links that lead
 // out are left out and noted. The paths must lie in it. An empty folder is no limit.

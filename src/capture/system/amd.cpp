@@ -57,9 +57,10 @@ class AmdDevice {
       }
     }
     if (!any) {
-      samples.say("amdgpu", "GPU " + series_.label() +
-                                " disappeared while the run went on: from here on nothing is known "
-                                "of it.");
+      samples.add_notice("amdgpu",
+                         "GPU " + series_.label() +
+                             " disappeared while the run went on: from here on nothing is known "
+                             "of it.");
     } else if (total_) {
       series_.constant(samples, "gpu.memory_total", "bytes", *total_);
     }
@@ -107,7 +108,7 @@ class Amd final : public Source {
     for (const JobProcess& process : job_.processes()) {
       const GivenDevices given = amd_devices(process.devices, listed_);
       if (const std::string why = given.why_not(listed_.size()); !why.empty()) {
-        samples.say("amdgpu", why);
+        samples.add_notice("amdgpu", why);
       }
       for (std::size_t i = 0; i < given.devices.size(); ++i) {
         const std::size_t index = given.devices[i];

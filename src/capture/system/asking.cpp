@@ -89,7 +89,7 @@ void Asking::start() {
   try {
     own->thread = std::thread([all = questions_, own] { work(*all, *own); });
   } catch (const std::system_error&) {  // no more threads: the training needs them more
-    notices_.say("sampler", "No thread could be had to ask the driver of the GPUs.");
+    notices_.add_notice("sampler", "No thread could be had to ask the driver of the GPUs.");
     return;
   }
   questions_->current = own.get();
@@ -155,15 +155,16 @@ void Asking::look_after(bool is_overdrawn) {
   const std::int64_t since = current.waits_since_ns.load();
   const std::int64_t patience = std::chrono::nanoseconds(kPatience).count();
   if (since == 0 || clock_ns(CLOCK_MONOTONIC) - since < patience) return;
-  std::string who;
+  std::string asked;
   {
     const std::lock_guard lock(questions_->mutex);
     const auto place = std::ranges::find(questions_->places, &current, &Questions::Place::by);
     if (place == questions_->places.end()) return;  // it has its answer
-    who = place->question->asked();
+    asked = place->question->asked();
   }
   notices_.begin_moment(ticks());
-  notices_.say("nvml", who + " does not answer: as long as it does not, nothing is known of it.");
+  notices_.add_notice("nvml",
+                      asked + " does not answer: as long as it does not, nothing is known of it.");
   start();
 }
 

@@ -1,5 +1,5 @@
-// A thread for questions whose answers may take long, or never come: those to a driver. Who samples
-// is never held up by it. A thread that gets no answer is left alone with its question, and another
+// A thread for questions whose answers may take long, or never come: those to a driver. The sampler
+// never waits for it. A thread that gets no answer is left alone with its question, and another
 // one asks the rest (docs/design/0013-sampling-the-machine.md).
 #pragma once
 
@@ -30,7 +30,7 @@ class Question {
 
   // By one thread at a time, not always the same. False: there is nothing to be asked, ever.
   virtual bool ask(Samples& samples, const AskedAt& at) = 0;
-  // Who does not answer: "GPU 0".
+  // What does not answer: "GPU 0".
   virtual std::string asked() const = 0;
 };
 

@@ -24,22 +24,22 @@ using testing::IsEmpty;
 // Counts how often it was asked. Held: it does not answer.
 class Counted final : public Question {
  public:
-  explicit Counted(std::string who) : who_(std::move(who)) {}
+  explicit Counted(std::string asked) : asked_(std::move(asked)) {}
   bool ask(Samples& samples, const AskedAt& at) override {
-    if (!series_) series_ = samples.define({.name = who_, .unit = "count"});
+    if (!series_) series_ = samples.define({.name = asked_, .unit = "count"});
     ++asked_times;
     if (at.is_last) ++last_times;
     while (is_held.load()) std::this_thread::sleep_for(milliseconds(1));
     samples.put(*series_, asked_times.load());
     return !is_over.load();
   }
-  std::string asked() const override { return who_; }
+  std::string asked() const override { return asked_; }
 
   std::atomic<int> asked_times = 0, last_times = 0;
   std::atomic<bool> is_held = false, is_over = false;
 
  private:
-  std::string who_;
+  std::string asked_;
   std::optional<wire::SeriesId> series_;
 };
 
@@ -67,7 +67,7 @@ struct TwoAsked {
     asking.take(bytes);
     return seen_in(bytes);
   }
-  // As who samples does; how long its longest turn took.
+  // As the sampler does; how long its longest turn took.
   steady_clock::duration look_after_until(const std::function<bool()>& holds) {
     steady_clock::duration longest{};
     EXPECT_TRUE(within_seconds(20, [&] {

@@ -54,9 +54,10 @@ class ControlGroup final : public Source {
     const auto memory = number_in(used_bytes_);
     const auto time = cpu_ns();
     if (!memory && !time && !said_) {
-      samples.say("cgroup",
-                  "No control group of this job can be read: limits of a container or a batch "
-                  "system are not known.");
+      samples.add_notice(
+          "cgroup",
+          "No control group of this job can be read: limits of a container or a batch "
+          "system are not known.");
       said_ = true;
       return;
     }

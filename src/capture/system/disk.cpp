@@ -20,8 +20,8 @@ class Disks final : public Source {
   void sample(Samples& samples) override {
     const auto text = file_.read();
     if (!text) {
-      samples.say("disks", "Disk traffic is not known: " + file_.path() + " cannot be read (" +
-                               error_text(file_.error()) + ").");
+      samples.add_notice("disks", "Disk traffic is not known: " + file_.path() +
+                                      " cannot be read (" + error_text(file_.error()) + ").");
       return;
     }
     std::string_view rest = *text;

@@ -65,7 +65,7 @@ GivenDevices everything(std::size_t count) {
 
 // Slurm counts the devices of the node. Where it also hides the others, the driver lists fewer and
 // their numbers in /dev tell which they are. Where those are not Slurm's, it shows as many as were
-// given, or nobody knows which.
+// given, or which they are is not known.
 GivenDevices by_slurm(std::string_view list, std::span<const ListedDevice> listed) {
   GivenDevices given;
   const std::vector<std::int64_t> numbers = numbers_in(list);
@@ -110,7 +110,7 @@ std::string GivenDevices::why_not(std::size_t listed) const {
   const bool ends_list = !variable.starts_with("SLURM");
   return joined({"GPU ", unknown, " of ", variable, " is not measured: the driver shows ",
                  std::to_string(listed), ", and not that one.",
-                 ends_list ? " What comes behind it in the list is not used, either." : ""});
+                 ends_list ? " What comes after it in the list is not used, either." : ""});
 }
 
 std::vector<std::int64_t> numbers_in(std::string_view list) {

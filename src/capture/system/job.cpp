@@ -103,7 +103,7 @@ std::optional<JobProcess> Job::read(const std::string& file_name) const {
   return process;
 }
 
-// Who leaves takes its file away first.
+// A process that leaves removes its file first.
 void Job::find_lost(const std::string& file_name) {
   const auto known = known_.find(file_name);
   if (known == known_.end() || !text_of(folder_ + "/" + file_name)) return;

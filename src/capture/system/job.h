@@ -1,5 +1,5 @@
 // The processes of the job on this node: those that said so in the node's folder, and all that
-// they started. Whoever starts a recording leaves a file there; nobody writes another's.
+// they started. Each process that records leaves a file there, and writes no other.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +66,7 @@ class Job {
   base::Status announce(std::int64_t rank, std::int64_t local_rank, const Variables& devices) const;
   void withdraw() const;
 
-  // Looks who is there now.
+  // Looks which processes are there now.
   void refresh();
   // Whether one of them has started or lost a child since they were looked at; costs far less than
   // to look.
@@ -80,7 +80,7 @@ class Job {
   // Ranks whose process was there and is gone, and did not take leave.
   const std::set<std::int64_t>& lost() const { return lost_; }
   std::shared_ptr<const JobBoard> board() const { return board_; }
-  // Who started it, as last seen; 0: not known.
+  // The process that started it, as last seen; 0: not known.
   int parent_of(int pid) const;
 
  private:

@@ -25,7 +25,7 @@ TEST(Job, IsWhoAnnouncedItselfAndAllTheyStarted) {
   machine.process(12, 11);  // a child of a child
   machine.process(20, 10);  // a rank that another rank started
   machine.process(21, 20);
-  machine.process(99, 1);  // somebody else's
+  machine.process(99, 1);  // of another job
   machine.announced(10, 0);
   machine.announced(20, 1);
   machine.announced(77, 2);                                             // has ended
@@ -94,8 +94,8 @@ TEST(Processes, TotalsKeepWhatEnded) {
   EXPECT_THAT(seen["process.count rank 0 children"], ElementsAre(1, 0, 1));
 }
 
-// A child counts from 0, whenever it is first seen; what it did after the last look is told to its
-// parent, and counts once.
+// A child counts from 0, whenever it is first seen; what it did after the last look is reported to
+// its parent, and counts once.
 TEST(Processes, ChildrenCountWhole) {
   FakeMachine machine;
   const std::int64_t tick = 1'000'000'000 / ::sysconf(_SC_CLK_TCK);
@@ -130,7 +130,7 @@ TEST(Processes, ChildrenCountWhole) {
   EXPECT_THAT(watcher.seen()["process.count rank 0 children"], ElementsAre(0, 1, 0));
 }
 
-// A child that nobody waits for stays in the totals as it was last seen, and they never fall.
+// A child that is not waited for stays in the totals as it was last seen, and they never fall.
 TEST(Processes, ChildrenThatNobodyWaitsForStay) {
   FakeMachine machine;
   machine.process(10, 1);
@@ -181,7 +181,7 @@ TEST(Processes, WhatAChildReadCountsOnce) {
   const auto source = process_source(machine.place(), job);
   Watcher watcher;
   watcher.sample(*source);
-  end(11);  // nobody waited for it yet
+  end(11);  // its parent did not wait for it yet
   files(10, 1020);
   watcher.sample(*source);
   files(10, 1520);  // the parent has waited for it
@@ -224,7 +224,7 @@ TEST(Job, IsToldOfNewChildrenByTheList) {
   EXPECT_FALSE(job.has_changed());
   machine.write("proc/10/task/10/children", "11 ");
   EXPECT_TRUE(job.has_changed());
-  EXPECT_TRUE(job.has_changed());  // until somebody looks
+  EXPECT_TRUE(job.has_changed());  // until the next look
   job.refresh();
   EXPECT_FALSE(job.has_changed());
 }
@@ -345,7 +345,7 @@ TEST(Visible, AsCudaAndSlurmReadIt) {
        {0, 1, 2, 3},
        {}},
       {"one of them is not known", {{"SLURM_JOB_GPUS", "4,9"}}, {0}, {}, "9"},
-      {"a name that nobody has", {{"CUDA_VISIBLE_DEVICES", "GPU-x"}}, {}, {}, "GPU-x"},
+      {"a name of no device", {{"CUDA_VISIBLE_DEVICES", "GPU-x"}}, {}, {}, "GPU-x"},
   };
   for (const GivenCase& one : cases) {
     SCOPED_TRACE(one.name);

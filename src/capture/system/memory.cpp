@@ -25,9 +25,10 @@ class MachineMemory final : public Source {
       if (kib) (name == "MemTotal:" ? total : available) = *kib * 1024;
     }
     if (total < 0 || available < 0) {
-      samples.say("memory", "Memory of the machine is not known: " + file_.path() + " " +
-                                (text ? "does not say what is available."
-                                      : "cannot be read (" + error_text(file_.error()) + ")."));
+      samples.add_notice("memory",
+                         "Memory of the machine is not known: " + file_.path() + " " +
+                             (text ? "does not say what is available."
+                                   : "cannot be read (" + error_text(file_.error()) + ")."));
       return;
     }
     if (!defined_) {

@@ -52,8 +52,8 @@ class Networks final : public Source {
   void take_interfaces(Samples& samples) {
     const auto text = file_.read();
     if (!text) {
-      samples.say("network", "Network traffic is not known: " + file_.path() + " cannot be read (" +
-                                 error_text(file_.error()) + ").");
+      samples.add_notice("network", "Network traffic is not known: " + file_.path() +
+                                        " cannot be read (" + error_text(file_.error()) + ").");
       return;
     }
     std::string_view rest = *text;

@@ -43,7 +43,7 @@ class NvidiaDriver final : public Question {
     for (const JobProcess& process : job->processes) {
       const GivenDevices given = nvidia_devices(process.devices, listed_);
       if (const std::string why = given.why_not(listed_.size()); !why.empty()) {
-        samples.say("nvml", why);
+        samples.add_notice("nvml", why);
       }
       const std::size_t count = given.devices.size() + given.parts.size();
       for (std::size_t i = 0; i < given.devices.size(); ++i) {
@@ -60,7 +60,7 @@ class NvidiaDriver final : public Question {
   void open(Samples& samples) {
     std::string why_not;
     const std::optional<Nvml> opened = Nvml::open(library_, why_not);
-    if (!opened) return samples.say("nvml", why_not);
+    if (!opened) return samples.add_notice("nvml", why_not);
     nvml_ = std::make_shared<const Nvml>(*opened);
     look(samples);
   }
@@ -79,7 +79,8 @@ class NvidiaDriver final : public Question {
       handles_.push_back(handle);
     }
     if (listed_.empty()) {
-      samples.say("nvml", "NVIDIA GPUs are not measured: the driver shows none to this job.");
+      samples.add_notice("nvml",
+                         "NVIDIA GPUs are not measured: the driver shows none to this job.");
     }
   }
 
@@ -87,18 +88,18 @@ class NvidiaDriver final : public Question {
     return device(std::to_string(index), handles_[index], listed_[index].uuid);
   }
 
-  // The series of who was given it: all others are of who asks the device.
+  // The series of the process that was given it: all others are of the process that asks.
   GpuSeries& device(const std::string& label, NvmlDevice handle, const std::string& uuid) {
     std::unique_ptr<GpuSeries>& place = devices_[label];
     if (!place) {
       const std::string model = text_from(nvml_->name, handle);
       place = std::make_unique<GpuSeries>(label, uuid, model);
-      const NvidiaHandle own(nvml_, handle, label);
+      const NvidiaHandle queried(nvml_, handle, label);
       if (const auto states = states_.lock()) {
-        add_question(*states, std::make_shared<NvidiaDevice>(own, uuid, model, job_));
+        add_question(*states, std::make_shared<NvidiaDevice>(queried, uuid, model, job_));
       }
       if (const auto energies = energies_.lock()) {
-        add_question(*energies, std::make_shared<NvidiaEnergy>(own, uuid, model));
+        add_question(*energies, std::make_shared<NvidiaEnergy>(queried, uuid, model));
       }
     }
     return *place;
@@ -109,7 +110,7 @@ class NvidiaDriver final : public Question {
                 std::size_t position, std::size_t count) {
     NvmlDevice part = nullptr;
     if (nvml_->device_by_uuid == nullptr || nvml_->device_by_uuid(uuid.c_str(), &part) != 0) {
-      samples.say("nvml", "The MIG instance " + uuid + " is not known to the driver.");
+      samples.add_notice("nvml", "The MIG instance " + uuid + " is not known to the driver.");
       return;
     }
     device(uuid, part, uuid).given(samples, process, position, count);
@@ -119,8 +120,8 @@ class NvidiaDriver final : public Question {
     if (found == handles_.end()) return;
     const auto index = static_cast<std::size_t>(found - handles_.begin());
     whole(index);
-    samples.say("nvml", "The power and energy of GPU " + std::to_string(index) +
-                            " are those of all its MIG instances, also of other jobs'.");
+    samples.add_notice("nvml", "The power and energy of GPU " + std::to_string(index) +
+                                   " are those of all its MIG instances, also of other jobs'.");
   }
 
   std::string library_;

@@ -20,7 +20,7 @@ class NvidiaGpus {
              std::chrono::nanoseconds interval, const std::shared_ptr<SampleBook>& book);
 
   void start();
-  // At every moment of who samples.
+  // At every moment of the sampler.
   void look_after(bool is_overdrawn);
   // Asks for the last time; waits a second at most.
   void finish();

@@ -114,13 +114,14 @@ constexpr unsigned long long kNotKnown = ~0ULL;
 void NvidiaHandle::refused(Samples& samples, int result, std::string_view name) {
   if (result == kNvmlGpuIsLost) {
     gone_ = true;
-    samples.say("nvml", "GPU " + label_ +
-                            " disappeared while the run went on: from here on nothing is known of "
-                            "it.");
+    samples.add_notice("nvml",
+                       "GPU " + label_ +
+                           " disappeared while the run went on: from here on nothing is known of "
+                           "it.");
   } else if (result == kNvmlNotSupported || result == kNvmlNoPermission) {
     unsupported_.emplace(name);
-    samples.say("nvml", "GPU " + label_ + " does not tell its " + std::string(name) +
-                            (result == kNvmlNoPermission ? " to this user." : "."));
+    samples.add_notice("nvml", "GPU " + label_ + " does not tell its " + std::string(name) +
+                                   (result == kNvmlNoPermission ? " to this user." : "."));
   }
 }
 
@@ -273,9 +274,9 @@ bool NvidiaEnergy::ask(Samples& samples, const AskedAt& at) {
     return handle_.tells("energy");
   }
   if (handle_.took_ns() > kLongestAnswerNs) {
-    samples.say("nvml", "The energy counter of GPU " + handle_.label() +
-                            " took long to answer: such values are left out, and power is "
-                            "integrated instead.");
+    samples.add_notice("nvml", "The energy counter of GPU " + handle_.label() +
+                                   " took long to answer: such values are left out, and power is "
+                                   "integrated instead.");
     next_ns_ = at.now_ns + handle_.took_ns() * Pace::kRest;
     return true;
   }

@@ -36,7 +36,9 @@ struct OneProcess {
   Amounts inherited = {};             // of those that were
   bool io_refused = false;
 
-  std::int64_t own(std::size_t which) const { return last[which].value_or(0) - inherited[which]; }
+  std::int64_t own_use(std::size_t which) const {
+    return last[which].value_or(0) - inherited[which];
+  }
 
   // It may never wait for some: those are not kept for ever.
   void await(const Amounts& child) {
@@ -145,8 +147,8 @@ class Group {
     count_ = samples.define({.name = "process.count", .unit = "count", .about = about});
   }
 
-  // `reaped`: processor time of children that ended, as the kernel told their parent. Whether one
-  // of the processes is there. What ended is added to `ended`.
+  // `reaped`: processor time of children that ended, as the kernel reported it to their parent.
+  // Whether one of the processes is there. What ended is added to `ended`.
   bool look(Samples& samples, const SystemPlace& place, const Job& job,
             const std::vector<int>& pids, std::vector<EndedProcess>& ended,
             std::int64_t reaped = 0) {
@@ -158,7 +160,7 @@ class Group {
       OneProcess& process = known(place, job, pid);
       const auto bytes = resident_bytes(process.statm);
       const auto cpu_ns = place.process_cpu_ns(pid);
-      // It is gone. Its parent may have been told of all it used: it must not count twice.
+      // It is gone. Its parent may have all it used: it must not count twice.
       if (!bytes || (children_ && !cpu_ns)) {
         end(live_.find(pid), ended);
         continue;
@@ -174,9 +176,9 @@ class Group {
         if (values[i]) process.last[i] = values[i];
       }
       if (process.io_refused) {
-        samples.say("processes",
-                    "Bytes read and written by some of the job's processes are not "
-                    "known: /proc/PID/io may not be read.");
+        samples.add_notice("processes",
+                           "Bytes read and written by some of the job's processes are not "
+                           "known: /proc/PID/io may not be read.");
       }
     }
     return alive_ > 0;
@@ -220,7 +222,7 @@ class Group {
     Amounts amounts = {};
     for (std::size_t i = 0; i < kTotals; ++i) {
       amounts[i] = process.last[i].value_or(0);
-      ended_[i] += process.own(i);
+      ended_[i] += process.own_use(i);
     }
     process.awaited.push_back(amounts);
     ended.push_back({process.parent, std::move(process.awaited)});
@@ -228,13 +230,13 @@ class Group {
   }
 
   // What was seen of processes that ended lacks what they did after the last look, and those that
-  // came and went between two. A child that nobody waits for is not in what the kernel tells.
+  // came and went between two. A child that is not waited for is not in the kernel's sum.
   void put_total(Samples& samples, std::size_t which) {
     std::int64_t total = which == kCpu ? std::max(ended_[which], reaped_) : ended_[which];
     bool known = children_ && live_.empty();
     for (const auto& [pid, process] : live_) {
       known |= process.last[which].has_value();
-      total += process.own(which);
+      total += process.own_use(which);
     }
     put_[which] = std::max(put_[which], total);
     if (known || total > 0) samples.put(series_[which], put_[which]);
@@ -280,13 +282,14 @@ class Processes final : public Source {
     for (const EndedProcess& process : ended) hand_on(process);
     for (Group* const group : seen) group->put(samples);
     for (const std::int64_t rank : job_.lost()) {
-      samples.say("processes", "The process of rank " + std::to_string(rank) +
-                                   " ended without taking leave: it was killed, or crashed.");
+      samples.add_notice("processes",
+                         "The process of rank " + std::to_string(rank) +
+                             " ended without taking leave: it was killed, or crashed.");
     }
     if (job_.is_hidden()) {
-      samples.say("processes",
-                  "Processor time, memory and bytes of the job's processes are not known: " +
-                      place_.proc + " does not show them.");
+      samples.add_notice("processes",
+                         "Processor time, memory and bytes of the job's processes are not known: " +
+                             place_.proc + " does not show them.");
     }
   }
 
@@ -381,9 +384,9 @@ class SharedMemory final : public Source {
       return kib ? std::optional(*kib * 1024) : std::nullopt;
     }
     if (!text && file.error() == EACCES) {
-      samples.say("processes",
-                  "Memory that processes share is not known: /proc/PID/smaps_rollup "
-                  "may not be read.");
+      samples.add_notice("processes",
+                         "Memory that processes share is not known: /proc/PID/smaps_rollup "
+                         "may not be read.");
     }
     return std::nullopt;
   }

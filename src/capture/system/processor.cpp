@@ -23,8 +23,8 @@ class Processors final : public Source {
   void sample(Samples& samples) override {
     const auto text = file_.read();
     if (!text) {
-      samples.say("processors", "Processor load is not known: " + file_.path() +
-                                    " cannot be read (" + error_text(file_.error()) + ").");
+      samples.add_notice("processors", "Processor load is not known: " + file_.path() +
+                                           " cannot be read (" + error_text(file_.error()) + ").");
       return;
     }
     std::string_view rest = *text;
@@ -40,8 +40,9 @@ class Processors final : public Source {
     }
     if (online == 0) return;
     if (cores_ != 0 && online != cores_) {
-      samples.say("processors", "The number of processors changed from " + std::to_string(cores_) +
-                                    " to " + std::to_string(online) + " while the run went on.");
+      samples.add_notice("processors", "The number of processors changed from " +
+                                           std::to_string(cores_) + " to " +
+                                           std::to_string(online) + " while the run went on.");
     }
     cores_ = online;
     if (!has_count_) count_ = samples.define({.name = "cpu.count", .unit = "count"});

@@ -39,8 +39,8 @@ class Rapl final : public Source {
         samples.put(zone.series, zone.counter.total(*now));
       } else {
         zone.gone = true;
-        samples.say("rapl", "The energy counter of " + zone.name + " stopped answering (" +
-                                error_text(zone.energy.error()) + ").");
+        samples.add_notice("rapl", "The energy counter of " + zone.name + " stopped answering (" +
+                                       error_text(zone.energy.error()) + ").");
       }
     }
   }
@@ -81,16 +81,17 @@ class Rapl final : public Source {
                                              .about = {{"device", label}}});
     }
     if (refused != 0) {
-      samples.say("rapl",
-                  "The energy of the processors is not known: their counters may not be "
-                  "read (" +
-                      error_text(refused) + "). The administrator can allow it: chmod a+r " +
-                      folder_ + "/intel-rapl:*/energy_uj.");
+      samples.add_notice("rapl",
+                         "The energy of the processors is not known: their counters may not be "
+                         "read (" +
+                             error_text(refused) + "). The administrator can allow it: chmod a+r " +
+                             folder_ + "/intel-rapl:*/energy_uj.");
     } else if (zones_.empty()) {
-      samples.say("rapl",
-                  "The energy of the processors is not known: this machine shows no counters of it "
-                  "(" +
-                      folder_ + ").");
+      samples.add_notice(
+          "rapl",
+          "The energy of the processors is not known: this machine shows no counters of it "
+          "(" +
+              folder_ + ").");
     }
   }
 

@@ -116,7 +116,7 @@ wire::Fields about_node(const SystemOptions& options) {
   return fields;
 }
 
-// system.scope, or system-2.scope behind a process that sampled before.
+// system.scope, or system-2.scope after a process that sampled before.
 std::optional<ScopeFile> new_file(const std::string& folder, bool only_the_first) {
   for (int number = 1; number <= kMostFiles; ++number) {
     const std::string name = number == 1 ? "/system" : "/system-" + std::to_string(number);
@@ -224,7 +224,7 @@ void sample_until_stopped(ScopeFile file, const SystemOptions& options) {
   sampler.finish();
 }
 
-// The lock first: who does not get it waits for its turn.
+// The lock first: a process that does not get it waits for its turn.
 void take_part() {
   pthread_setname_np(pthread_self(), "stepscope-sys");
   const SystemOptions options = [] {

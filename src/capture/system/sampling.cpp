@@ -11,7 +11,7 @@ namespace {
 // Looking through all processes of the machine takes longest, and they seldom change.
 constexpr std::int64_t kBetweenJobNs = 1'000'000'000;
 constexpr std::int64_t kJobRest = 1000;
-// Ranks begin one after the other, and what they do before they are seen counts as somebody else's:
+// Ranks begin one after the other, and what they do before they are seen counts as another job's:
 // meanwhile their folder is looked at each time. It may be on a file system of many machines.
 constexpr std::int64_t kGatheringNs = 10'000'000'000;
 // The first ones open files and wake the driver, once.

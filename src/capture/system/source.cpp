@@ -22,7 +22,7 @@ std::string SampleBook::take_definitions() {
   return std::exchange(defined_, {});
 }
 
-bool SampleBook::say(std::string_view source, const std::string& sentence) {
+bool SampleBook::add_notice(std::string_view source, const std::string& sentence) {
   const std::lock_guard lock(mutex_);
   return said_.emplace(std::string(source), sentence).second;
 }
@@ -62,8 +62,8 @@ void Samples::put_if_new(wire::SeriesId series, std::int64_t value) {
   put(series, value);
 }
 
-void Samples::say(std::string_view source, const std::string& sentence) {
-  if (!book_->say(source, sentence)) return;
+void Samples::add_notice(std::string_view source, const std::string& sentence) {
+  if (!book_->add_notice(source, sentence)) return;
   const std::lock_guard lock(mutex_);
   lines_.push_back({.ticks = now_,
                     .thread = 0,
@@ -94,7 +94,7 @@ void Samples::take(std::string& out) {
     wire::put_logs(seen, lines_);
     lines_.clear();
   }
-  // Asked for behind the samples and written before them: what has a value was defined.
+  // Asked for after the samples and written before them: what has a value was defined.
   out += book_->take_definitions();
   out += seen;
 }

@@ -1,4 +1,4 @@
-// A thing that is sampled: one file each, all behind the same question. A source that finds
+// A thing that is sampled: one file each, all with the same interface. A source that finds
 // nothing to read says so once and stays quiet from then on.
 #pragma once
 
@@ -49,8 +49,8 @@ class SampleBook {
  public:
   wire::SeriesId define(const wire::Fields& fields);
   std::string take_definitions();
-  // False: somebody did already.
-  bool say(std::string_view source, const std::string& sentence);
+  // False: it was noted already.
+  bool add_notice(std::string_view source, const std::string& sentence);
 
  private:
   std::mutex mutex_;
@@ -73,7 +73,7 @@ class Samples {
   // A value that hardly ever changes is written when it does.
   void put_if_new(wire::SeriesId series, std::int64_t value);
   // A plain sentence of a source about what it cannot see. The same one again is not repeated.
-  void say(std::string_view source, const std::string& sentence);
+  void add_notice(std::string_view source, const std::string& sentence);
 
   bool has_more() const;  // since the last time
   // Everything since then, as blocks.

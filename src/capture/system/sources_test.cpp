@@ -141,13 +141,13 @@ TEST(Rapl, CountersThatBeginAgainGoOn) {
   EXPECT_THAT(seen.notices, IsEmpty());
 }
 
-// The administrator may read everything: whoever runs the tests as root is nobody meanwhile.
-class AsNobody {
+// The administrator may read everything: tests that run as root become another user meanwhile.
+class AsOtherUser {
  public:
-  AsNobody() : was_root_(::geteuid() == 0), is_bound_(!was_root_ || ::seteuid(65534) == 0) {}
-  AsNobody(const AsNobody&) = delete;
-  AsNobody& operator=(const AsNobody&) = delete;
-  ~AsNobody() {
+  AsOtherUser() : was_root_(::geteuid() == 0), is_bound_(!was_root_ || ::seteuid(65534) == 0) {}
+  AsOtherUser(const AsOtherUser&) = delete;
+  AsOtherUser& operator=(const AsOtherUser&) = delete;
+  ~AsOtherUser() {
     if (was_root_ && ::seteuid(0) != 0) std::abort();  // no other test may run like this
   }
   bool is_bound() const { return is_bound_; }
@@ -165,8 +165,8 @@ TEST(Rapl, CountersThatMayNotBeReadAreNamed) {
                                std::filesystem::perms::none);
   Watcher watcher;
   {
-    const AsNobody nobody;
-    if (!nobody.is_bound()) GTEST_SKIP() << "root, and nobody else can be had here";
+    const AsOtherUser other;
+    if (!other.is_bound()) GTEST_SKIP() << "root, and no other user can be had here";
     const auto source = rapl_source(machine.place());
     watcher.sample(*source);
     watcher.sample(*source);

@@ -57,8 +57,8 @@ struct AdviseRequest {
 base::Result<AdviseRequest> advise_request_from(const Context& context) {
   const Arguments& arguments = context.arguments;
   AdviseRequest request;
-  const int forms = (arguments.has("json") ? 1 : 0) + (arguments.has("md") ? 1 : 0) +
-                    (arguments.has("sarif") ? 1 : 0);
+  const int forms = (arguments.has_option("json") ? 1 : 0) + (arguments.has_option("md") ? 1 : 0) +
+                    (arguments.has_option("sarif") ? 1 : 0);
   if (forms > 1) {
     return base::fail(base::Code::kInvalidArgument, "--json, --md and --sarif: choose one");
   }
@@ -97,10 +97,10 @@ std::string recording_of(const Arguments& arguments) {
 std::string written_advise(const Arguments& arguments, const advice::Advice& advice,
                            const report::Look& look) {
   const report::AdviceLength length =
-      arguments.has("all") ? report::AdviceLength::kEverything : report::AdviceLength::kAll;
-  if (arguments.has("json")) return report::advice_json(advice);
-  if (arguments.has("md")) return report::advice_md(advice, length);
-  if (arguments.has("sarif")) {
+      arguments.has_option("all") ? report::AdviceLength::kEverything : report::AdviceLength::kAll;
+  if (arguments.has_option("json")) return report::advice_json(advice);
+  if (arguments.has_option("md")) return report::advice_md(advice, length);
+  if (arguments.has_option("sarif")) {
     return report::advice_sarif(advice, STEPSCOPE_VERSION, recording_of(arguments));
   }
   return report::advice_text(advice, look, length);
@@ -121,7 +121,7 @@ Exit explain(const Context& context, const report::Look& look) {
 Exit run_advise(const Context& context) {
   const auto request = advise_request_from(context);
   if (!request) return show_error(context, request.error());
-  if (context.arguments.has("explain")) return explain(context, request->look);
+  if (context.arguments.has_option("explain")) return explain(context, request->look);
   Exit status = Exit::kDone;
   const std::optional<OpenedRun> opened = open_run(context, status);
   if (!opened) return status;

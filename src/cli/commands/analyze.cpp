@@ -79,7 +79,7 @@ std::string title_of(const Arguments& arguments) {
 base::Status check_flame_graph(const Context& context, const analysis::Analysis& about) {
   const Arguments& arguments = context.arguments;
   const bool folded = arguments.text("format") == "folded";
-  if ((!folded && !arguments.has("svg")) || about.name == "stacks") {
+  if ((!folded && !arguments.has_option("svg")) || about.name == "stacks") {
     const std::string path = arguments.text("svg");
     return path.empty() || path == "-" ? base::Status(base::Done{}) : check_folder_of(path);
   }
@@ -241,7 +241,7 @@ base::Result<std::vector<std::string>> columns_from(const Arguments& arguments,
 
 base::Result<std::optional<Sorting>> sorting_from(const Arguments& arguments, const Analysis& about,
                                                   const std::string& only_table) {
-  if (!arguments.has("sort")) return std::optional<Sorting>();
+  if (!arguments.has_option("sort")) return std::optional<Sorting>();
   Sorting sorting{.column = arguments.text("sort")};
   if (const std::size_t colon = sorting.column.find(':'); colon != std::string::npos) {
     const std::string order = sorting.column.substr(colon + 1);
@@ -266,15 +266,15 @@ base::Result<AnalyzeRequest> analyze_request_from(const Context& context) {
   SCOPE_TRY(check_table(request));
   SCOPE_TRY(request.sorting, sorting_from(arguments, *request.about, request.table));
   SCOPE_TRY(request.columns, columns_from(arguments, *request.about, request.table));
-  request.format = arguments.has("format") ? arguments.text("format") : "text";
+  request.format = arguments.has_option("format") ? arguments.text("format") : "text";
   request.output = arguments.text("output");
-  // Cut behind sorting: the analysis itself would keep the first by its own order.
+  // Cut after sorting: the analysis itself would keep the first by its own order.
   const auto& known = request.about->parameters;
   const bool has_top = std::ranges::find(known, "top", &analysis::Parameter::name) != known.end();
   if (request.sorting && has_top) request.parameters["top"] = std::string("0");
-  if (arguments.has("top") && (request.sorting || !has_top)) {
+  if (arguments.has_option("top") && (request.sorting || !has_top)) {
     SCOPE_TRY(request.top, count_from(arguments, "top"));
-  } else if (arguments.has("top")) {
+  } else if (arguments.has_option("top")) {
     SCOPE_TRY(request.own_top, count_from(arguments, "top"));
   }
   SCOPE_TRY(check_flame_graph(context, *request.about));
@@ -369,9 +369,9 @@ base::Status write_answer(const Context& context, const AnalyzeRequest& request,
 base::Status write_analyze_all(const Context& context, const AnalyzeRequest& request,
                                analysis::Answer& answer) {
   const Arguments& arguments = context.arguments;
-  if (arguments.has("svg")) {
+  if (arguments.has_option("svg")) {
     SCOPE_TRY(write_svg(context, answer, request.parameters));
-    if (!arguments.has("format") && request.output.empty()) return base::Done{};
+    if (!arguments.has_option("format") && request.output.empty()) return base::Done{};
   }
   if (request.format != "folded") {
     arrange(request, answer);
@@ -383,7 +383,7 @@ base::Status write_analyze_all(const Context& context, const AnalyzeRequest& req
 }
 
 Exit run_analyze(const Context& context) {
-  if (context.arguments.has("list")) {
+  if (context.arguments.has_option("list")) {
     const bool json = context.arguments.text("format") == "json";
     return show_text(context, json ? report::analyses_json()
                                    : report::analyses_text(context.console.out_look()));

@@ -86,7 +86,7 @@ bool holds_baseline(const std::string& path) {
 base::Status check_outputs(const Arguments& arguments) {
   std::vector<std::string> inputs = arguments.words();
   for (const char* option : {"baseline", "rules"}) {
-    if (arguments.has(option)) inputs.push_back(arguments.text(option));
+    if (arguments.has_option(option)) inputs.push_back(arguments.text(option));
   }
   std::vector<std::string> files = inputs;
   std::erase_if(files, [](const std::string& path) {
@@ -94,7 +94,7 @@ base::Status check_outputs(const Arguments& arguments) {
     return std::filesystem::is_directory(path, error);
   });
   for (const char* option : {"write-baseline", "junit", "summary"}) {
-    if (!arguments.has(option)) continue;
+    if (!arguments.has_option(option)) continue;
     const std::string path = arguments.text(option);
     SCOPE_TRY(check_folder_of(path));
     // An old baseline may lie in the folder of a run, and is no part of that run.
@@ -114,22 +114,24 @@ base::Result<CheckRequest> check_request_from(const Context& context) {
   CheckRequest request;
   SCOPE_TRY(request.look, look_from(context));
   SCOPE_TRY(request.selection, selection_from(arguments));
-  if (arguments.has("rules")) {
+  if (arguments.has_option("rules")) {
     SCOPE_TRY(request.rules, session::read_gate_rules(arguments.text("rules")));
   }
-  request.rules.strict |= arguments.has("strict");
-  request.rules.allow_unfinished |= arguments.has("allow-unfinished");
+  request.rules.strict |= arguments.has_option("strict");
+  request.rules.allow_unfinished |= arguments.has_option("allow-unfinished");
   for (std::size_t i = 0; i < kUnits.size(); ++i) {
     if (arguments.text("unit") == kUnits[i]) request.unit_ns = kUnitNs[i];
   }
-  if (arguments.has("json") && (arguments.has("md") || arguments.has("github"))) {
+  if (arguments.has_option("json") &&
+      (arguments.has_option("md") || arguments.has_option("github"))) {
     return fail(Code::kInvalidArgument, "--json stands alone on standard output");
   }
   SCOPE_TRY(check_outputs(arguments));
   const bool only_bounds = std::ranges::all_of(request.rules.limits, [](const auto& limit) {
     return limit.bound && !limit.worse_share && !limit.worse_by;
   });
-  if (!arguments.has("baseline") && !arguments.has("write-baseline") && !only_bounds) {
+  if (!arguments.has_option("baseline") && !arguments.has_option("write-baseline") &&
+      !only_bounds) {
     return fail(Code::kInvalidArgument,
                 "nothing to compare with: give --baseline, or write one with --write-baseline");
   }
@@ -168,20 +170,22 @@ base::Status add_to(const std::string& path, const std::string& text) {
 base::Status write_check_report(const Context& context, const report::GateReport& report,
                                 const CheckRequest& request) {
   const Arguments& arguments = context.arguments;
-  if (arguments.has("junit")) {
+  if (arguments.has_option("junit")) {
     SCOPE_TRY(write_file(arguments.text("junit"), report::gate_junit(report), context.interrupt));
   }
-  if (arguments.has("summary")) {
+  if (arguments.has_option("summary")) {
     SCOPE_TRY(add_to(arguments.text("summary"), report::gate_md(report)));
   }
-  if (arguments.has("json")) return context.console.write(report::gate_json(report));
-  SCOPE_TRY(context.console.write(arguments.has("md") ? report::gate_md(report)
-                                                      : report::gate_text(report, request.look)));
-  if (!arguments.has("github")) return base::Done{};
+  if (arguments.has_option("json")) return context.console.write(report::gate_json(report));
+  SCOPE_TRY(context.console.write(arguments.has_option("md")
+                                      ? report::gate_md(report)
+                                      : report::gate_text(report, request.look)));
+  if (!arguments.has_option("github")) return base::Done{};
   return context.console.write(report::gate_github(report));
 }
 
-// A limit that somebody wrote down must be judged; a regression tells more than one that was not.
+// A limit that the user wrote down must be judged; a regression says more than a limit that was
+// not.
 Exit judged_exit(const Context& context, const report::GateReport& report, Exit status) {
   const bool regressed =
       std::ranges::any_of(report.judged, [&](const auto& one) { return fails(one, report.rules); });
@@ -226,16 +230,16 @@ Exit run_check(const Context& context) {
     if (!runs) return status;
     for (RunSamples& run : *runs) report.after.push_back(std::move(run));
   }
-  if (arguments.has("write-baseline")) {
+  if (arguments.has_option("write-baseline")) {
     if (!may_be_baseline(context, *request, report.after)) return Exit::kCheckFailed;
     const std::string path = arguments.text("write-baseline");
     const base::Status written =
         write_file(path, session::baseline_json(report.after), context.interrupt);
     if (!written) return show_error(context, written.error());
     context.console.note(fmt::format("wrote {}", path));
-    if (!arguments.has("baseline")) return status;
+    if (!arguments.has_option("baseline")) return status;
   }
-  if (arguments.has("baseline")) {
+  if (arguments.has_option("baseline")) {
     auto runs = runs_in(context, *request, arguments.text("baseline"), status);
     if (!runs) return status;
     report.before = *std::move(runs);

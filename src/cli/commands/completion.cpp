@@ -1,5 +1,5 @@
 // Scripts that complete commands, options and their values in a shell, printed from the table of
-// commands so that they cannot fall behind it.
+// commands so that they are never out of date.
 #include <array>
 #include <string>
 #include <vector>

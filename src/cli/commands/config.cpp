@@ -45,10 +45,10 @@ void say_valid(const Context& context, const std::string& path, const session::C
 base::Result<std::string> text_for(const Context& context) {
   const Arguments& arguments = context.arguments;
   const bool has_file = !arguments.words().empty();
-  if (arguments.words().size() > 1 || (has_file && arguments.has("schema"))) {
+  if (arguments.words().size() > 1 || (has_file && arguments.has_option("schema"))) {
     return base::fail(base::Code::kInvalidArgument, "one FILE or --schema, not both");
   }
-  if (arguments.has("schema")) return session::config_schema();
+  if (arguments.has_option("schema")) return session::config_schema();
   if (!has_file) return session::commented_config();
   const std::string& path = arguments.words().front();
   SCOPE_TRY(const session::Config config, session::read_config(path));

@@ -46,8 +46,8 @@ struct DiffRequest {
 base::Result<DiffRequest> diff_request_from(const Context& context) {
   const Arguments& arguments = context.arguments;
   const std::vector<std::string>& words = arguments.words();
-  const bool has_sides = arguments.has("rank-a") || arguments.has("rank-b") ||
-                         arguments.has("step-a") || arguments.has("step-b");
+  const bool has_sides = arguments.has_option("rank-a") || arguments.has_option("rank-b") ||
+                         arguments.has_option("step-a") || arguments.has_option("step-b");
   if (words.empty() || words.size() > 2 || (words.size() == 1 && !has_sides)) {
     return base::fail(base::Code::kInvalidArgument,
                       words.size() == 1
@@ -102,7 +102,7 @@ Exit run_diff(const Context& context) {
   if (!answer) return show_selection_error(context, answer.error());
   report::Answers answers;
   answers.answers.push_back({&analysis::kDiff, *std::move(answer)});
-  const bool tables = context.arguments.has("csv");
+  const bool tables = context.arguments.has_option("csv");
   if (tables) {
     if (const base::Status written = write_tables(context, answers); !written) {
       return show_error(context, written.error());

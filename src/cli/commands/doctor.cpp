@@ -167,13 +167,13 @@ base::Result<doctor::Place> doctor_place_from(const Arguments& arguments, unsign
   place.root = machine.root;
   place.library_folder = arguments.text("test-libraries");
   place.python = arguments.text("python");
-  if (arguments.has("folder")) place.folder = arguments.text("folder");
+  if (arguments.has_option("folder")) place.folder = arguments.text("folder");
   place.quota_cpus = session::quota_cpus(machine);
   place.limit_memory_bytes = session::memory_limit(machine);
   place.free_memory_bytes = session::available_memory(machine);
   place.usable_cpus = usable_cpus;
   std::vector<analysis::OwnPeaks> own;
-  if (arguments.has("peaks")) {
+  if (arguments.has_option("peaks")) {
     SCOPE_TRY(own, session::read_peaks(arguments.text("peaks")));
   }
   place.bf16_peak = [own](const doctor::DeviceFacts& facts) -> std::optional<double> {
@@ -198,9 +198,9 @@ base::Result<doctor::Examination> examination_from(const Context& context) {
                       fmt::format("'{}': doctor looks at this machine and takes no files",
                                   arguments.words().front()));
   }
-  examination.bench = arguments.has("bench");
+  examination.bench = arguments.has_option("bench");
   examination.stop = context.interrupt.stop_flag();
-  if (arguments.has("expect")) {
+  if (arguments.has_option("expect")) {
     if (!examination.bench) {
       return base::fail(base::Code::kInvalidArgument, "--expect needs --bench");
     }
@@ -211,7 +211,7 @@ base::Result<doctor::Examination> examination_from(const Context& context) {
     }
     examination.expected = *std::move(expected);
   }
-  if (arguments.has("time-limit")) {
+  if (arguments.has_option("time-limit")) {
     SCOPE_TRY(const std::uint64_t seconds, count_from(arguments, "time-limit"));
     if (seconds == 0 || seconds > 3600) {
       return base::fail(base::Code::kInvalidArgument, "--time-limit is 1 to 3600 seconds");
@@ -232,7 +232,7 @@ Exit run_doctor(const Context& context) {
     return show_error(context, {base::Code::kCancelled, "stopped"});
   }
   const base::Status written = context.console.write(
-      context.arguments.has("json") ? doctor_json(checks) : doctor_text(checks, *look));
+      context.arguments.has_option("json") ? doctor_json(checks) : doctor_text(checks, *look));
   if (!written) return show_error(context, written.error());
   const std::vector<std::string_view> names = doctor::measurement_names();
   std::vector<std::string> failed;

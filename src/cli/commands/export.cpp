@@ -57,8 +57,8 @@ session::ExportOptions export_options(const Context& context) {
                    : format == "jsonl"  ? session::ExportFormat::kJsonl
                                         : session::ExportFormat::kChrome;
   options.redact_key = arguments.text("redact-key");
-  options.redact = arguments.has("redact") || arguments.has("redact-key");
-  options.with_counters = arguments.has("with-counters");
+  options.redact = arguments.has_option("redact") || arguments.has_option("redact-key");
+  options.with_counters = arguments.has_option("with-counters");
   options.threads = context.settings.jobs;
   return options;
 }
@@ -69,7 +69,7 @@ base::Status check_output(const Context& context) {
   const std::string output = context.arguments.text("output");
   if (format.empty())
     return fail(Code::kInvalidArgument, "--to is missing: chrome, perfetto or jsonl");
-  if (format == "jsonl" && context.arguments.has("with-counters")) {
+  if (format == "jsonl" && context.arguments.has_option("with-counters")) {
     return fail(Code::kInvalidArgument,
                 "jsonl holds what was in the trace and nothing else: --with-counters is for chrome "
                 "and perfetto");
@@ -151,7 +151,7 @@ class Exporter {
  private:
   base::Status to_stdout(std::size_t file) {
     return write(file, [&](std::string_view text) -> base::Status {
-      // Nobody reads on: stop here. run_export takes it for a quiet end.
+      // The reader is gone: stop here. run_export takes it for a quiet end.
       if (context_.interrupt.stopped() || context_.console.out_is_closed()) {
         return fail(Code::kCancelled, "stopped");
       }

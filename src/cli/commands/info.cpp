@@ -27,16 +27,16 @@ Exit run_info(const Context& context) {
   const std::optional<OpenedRun> opened = open_run(context, status);
   if (!opened) return status;
   std::optional<double> seconds;
-  if (!context.arguments.has("no-timing")) seconds = opened->seconds;
+  if (!context.arguments.has_option("no-timing")) seconds = opened->seconds;
 
   const report::RecordedMemory memory = session::memory_of(*opened);
   std::string text;
-  if (context.arguments.has("json")) {
+  if (context.arguments.has_option("json")) {
     text = report::info_json(session::summary_of(*opened), memory, seconds);
   } else {
     report::InfoTextOptions options;
     options.look = context.console.out_look();
-    options.all = context.arguments.has("all");
+    options.all = context.arguments.has_option("all");
     options.load_seconds = seconds;
     // Each memory file says itself what was odd in it.
     const report::RunInfo info = session::summary_without_memory(*opened);
@@ -47,7 +47,7 @@ Exit run_info(const Context& context) {
       text += block;
     };
     add(report::memory_text(memory, options));
-    // A run has other things to tell of itself than who looked at its machine.
+    // A run has more important things to show than what sampled its machine.
     if (!has_trace) {
       add(report::machines_text(info.machines, options));
       text += report::failures_text(info, options);
@@ -69,7 +69,7 @@ const Command kInfo{
 category there are and how they are linked; and everything odd that was met while
 reading, counted by kind with one example position each.
 
-PATH is a trace (JSON) or a memory snapshot of torch (pickle), also gzip or zstd, all told
+PATH is a trace (JSON) or a memory snapshot of torch (pickle), also gzip or zstd, all known
 by content; a folder of them (one per rank, searched in depth); or - for standard input.
 )",
     .options = kInfoOptions,

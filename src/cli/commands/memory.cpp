@@ -49,7 +49,7 @@ base::Result<MemoryRequest> memory_request_from(const Context& context) {
   SCOPE_TRY(request.asked.settings,
             settings_from(arguments, {"device-memory", "batch-size", "axis"}));
   SCOPE_TRY(request.asked.thresholds, thresholds_from(arguments));
-  request.asked.everything = arguments.has("json");
+  request.asked.everything = arguments.has_option("json");
   return request;
 }
 
@@ -78,9 +78,10 @@ Exit run_memory(const Context& context) {
 
 const Command kMemory{
     .name = "memory",
-    .summary = "GPU memory: who holds it, what leaks, why it ran out and the cheapest way out",
+    .summary = "GPU memory: what holds it, what leaks, why it ran out and the cheapest way out",
     .arguments = "SNAPSHOT...",
-    .text = R"(Tells the story of a memory snapshot of torch: the peak and who holds it, memory over
+    .text =
+        R"(Tells the story of a memory snapshot of torch: the peak and what holds it, memory over
 time by what it holds, what grows from step to step, what is held but not in use, and, where
 a request failed, why and what would have made room. Several snapshots are also compared.
 

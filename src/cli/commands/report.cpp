@@ -59,20 +59,20 @@ base::Result<ReportRequest> report_request_from(const Context& context) {
   SCOPE_TRY(request.asked.thresholds, thresholds_from(arguments));
   request.asked.paths = typed_paths(arguments);
   SCOPE_TRY(request.asked.settings, settings_from(arguments, {"grams-per-kwh"}));
-  request.asked.everything = arguments.has("json") || arguments.has("csv");
+  request.asked.everything = arguments.has_option("json") || arguments.has_option("csv");
   return request;
 }
 
 base::Status write_report(const Context& context, const report::Answers& answers,
                           const report::Look& look) {
-  const bool tables = context.arguments.has("csv");
+  const bool tables = context.arguments.has_option("csv");
   if (tables) SCOPE_TRY(write_tables(context, answers));
   return write_page(context, answers,
                     report::make_page(answers, session::named_run(context.arguments.words())), look,
                     tables);
 }
 
-// What there is without a trace, in words, and who says more about it.
+// What there is without a trace, in words, and which command shows more of it.
 struct Others {
   std::string what;                // "this is a memory snapshot"
   std::vector<std::string> hints;  // "`stepscope memory` tells what a memory snapshot says"
@@ -102,11 +102,12 @@ Others others_in(const OpenedRun& opened, std::span<const std::string> paths) {
   return out;
 }
 
-// Nothing of the page can be said without a trace: shows what there is and who says more.
+// Nothing of the page can be said without a trace: shows what there is and which command shows
+// more.
 Exit show_others(const Context& context, const OpenedRun& opened, const report::Look& look) {
   const Others others = others_in(opened, context.arguments.words());
-  if (context.arguments.has("json") || context.arguments.has("md") ||
-      context.arguments.has("html") || context.arguments.has("csv")) {
+  if (context.arguments.has_option("json") || context.arguments.has_option("md") ||
+      context.arguments.has_option("html") || context.arguments.has_option("csv")) {
     context.console.error(others.what + ", and the report needs a trace");
     for (const std::string& hint : others.hints) context.console.hint(hint);
     return Exit::kNotReadable;
@@ -129,7 +130,7 @@ Exit show_others(const Context& context, const OpenedRun& opened, const report::
 }
 
 Exit run_report(const Context& context) {
-  if (context.arguments.has("glossary")) {
+  if (context.arguments.has_option("glossary")) {
     const auto look = look_from(context);
     if (!look) return show_error(context, look.error());
     return show_text(context, report::glossary_text(*look));

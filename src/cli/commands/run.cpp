@@ -40,16 +40,16 @@ constexpr std::array kRunOptions = std::to_array<Option>({
 // The file's settings, and over them those of the command line.
 base::Result<session::Config> settings_of_run(const Arguments& arguments) {
   session::Config config;
-  if (arguments.has("config")) {
+  if (arguments.has_option("config")) {
     SCOPE_TRY(config, session::read_config(arguments.text("config")));
   }
-  if (arguments.has("steps") && arguments.has("epoch")) {
+  if (arguments.has_option("steps") && arguments.has_option("epoch")) {
     return base::fail(base::Code::kInvalidArgument,
                       fmt::format("{} and {} exclude each other", arguments.origin("steps"),
                                   arguments.origin("epoch")));
   }
   for (const std::string_view name : {"steps", "epoch"}) {
-    if (!arguments.has(name)) continue;
+    if (!arguments.has_option(name)) continue;
     const std::string text = arguments.text(name);
     SCOPE_TRY(name == "steps" ? session::parse_steps(text, arguments.origin(name))
                               : session::parse_epoch(text, arguments.origin(name)));
@@ -58,9 +58,9 @@ base::Result<session::Config> settings_of_run(const Arguments& arguments) {
     if (warmup) config.set("window.warmup", *warmup);
     config.set(fmt::format("window.{}", name), text);
   }
-  if (arguments.has("out")) config.set("folder", arguments.text("out"));
-  if (arguments.has("stage")) config.set("stage", true);
-  if (arguments.has("no-report")) config.set("report", false);
+  if (arguments.has_option("out")) config.set("folder", arguments.text("out"));
+  if (arguments.has_option("stage")) config.set("stage", true);
+  if (arguments.has_option("no-report")) config.set("report", false);
   return config;
 }
 
@@ -93,7 +93,7 @@ const Command kRun{
     .text =
         R"(Starts the program, finds its training loop (optimizer steps and DataLoaders of torch, in any
 process that it starts) and records it: every step, what it waited for, and some steps with
-torch's profiler. Works with torchrun, srun and mpirun, in front of them or behind. The
+torch's profiler. Works with torchrun, srun and mpirun, before or after them. The
 program's output, signals and exit status stay as they are; the report goes to standard error.
 Of a program that does not train, or is not Python, the machine and the energy are recorded.
 )",

@@ -1,4 +1,4 @@
-// `stepscope serve`: the page and the interface behind it.
+// `stepscope serve`: the page and its HTTP interface.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -63,7 +63,7 @@ constexpr std::array kServeOptions = std::to_array<Option>({
 });
 
 base::Result<std::optional<std::uint16_t>> port_from(const Arguments& arguments) {
-  if (!arguments.has("port")) return std::optional<std::uint16_t>();
+  if (!arguments.has_option("port")) return std::optional<std::uint16_t>();
   const std::string text = arguments.text("port");
   const auto port = base::parse_number<std::uint16_t>(text);
   if (!port) {
@@ -111,7 +111,7 @@ std::string own_folder() {
 }
 
 base::Result<std::string> assets_from(const Arguments& arguments) {
-  if (!arguments.has("assets")) return server::find_assets(own_folder());
+  if (!arguments.has_option("assets")) return server::find_assets(own_folder());
   const std::string folder = arguments.text("assets");
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(std::filesystem::path(folder) / "index.html", ignored)) {
@@ -123,7 +123,7 @@ base::Result<std::string> assets_from(const Arguments& arguments) {
 
 // Where the page begins: "#/timeline?event=0.0.1234", or nothing.
 base::Result<std::string> serve_place_from(const Arguments& arguments) {
-  if (!arguments.has("event")) return std::string();
+  if (!arguments.has_option("event")) return std::string();
   const std::string text = arguments.text("event");
   const bool plain = text.find_first_not_of("0123456789.") == std::string::npos;
   const bool three = std::ranges::count(text, '.') == 2 && !text.starts_with('.') &&
@@ -140,7 +140,7 @@ base::Result<server::ServerOptions> options_from(const Context& context) {
   const Arguments& arguments = context.arguments;
   server::ServerOptions options;
   options.shelf.paths = arguments.words();
-  if (arguments.has("root")) {
+  if (arguments.has_option("root")) {
     SCOPE_TRY(options.shelf.root, server::RootFolder::open(arguments.text("root")));
   } else if (options.shelf.paths.empty()) {
     return fail(Code::kInvalidArgument,
@@ -158,7 +158,7 @@ base::Result<server::ServerOptions> options_from(const Context& context) {
   }
   // What is in them is read meanwhile; whether it is one run is said at once.
   SCOPE_TRY(session::discover(options.shelf.paths));
-  if (arguments.has("port") && arguments.has("socket")) {
+  if (arguments.has_option("port") && arguments.has_option("socket")) {
     return fail(Code::kInvalidArgument, "--port and --socket: choose one");
   }
   SCOPE_TRY(options.port, port_from(arguments));
@@ -173,7 +173,7 @@ base::Result<server::ServerOptions> options_from(const Context& context) {
   options.app.peaks = std::move(selection.peaks);
   options.app.allowed_hosts = words_of(arguments.text("allow-host"));
   options.app.program_version = STEPSCOPE_VERSION;
-  // The page says so, too; but perhaps nobody has opened it yet.
+  // The page says so, too; but perhaps it was not opened yet.
   options.shelf.failed = [&console = context.console](const std::string& name,
                                                       const std::string& error) {
     console.error(name.empty() ? error : fmt::format("{}: {}", name, error));
@@ -187,11 +187,11 @@ base::Result<server::ServerOptions> options_from(const Context& context) {
   return options;
 }
 
-// Only where somebody sits in front of a screen of this machine.
+// Only where the user sits in front of a screen of this machine.
 void open_browser(const Context& context, const std::string& address) {
   const bool screen =
       std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
-  if (context.arguments.has("no-open") || !context.console.err_is_terminal() || !screen ||
+  if (context.arguments.has_option("no-open") || !context.console.err_is_terminal() || !screen ||
       std::getenv("SSH_CONNECTION") != nullptr) {
     return;
   }
@@ -208,7 +208,7 @@ void open_browser(const Context& context, const std::string& address) {
   ::posix_spawn_file_actions_destroy(&quiet);
 }
 
-// Who opens the address would find out, but may sit at another computer.
+// A user who opens the address would find out, but may sit at another computer.
 void say_page(const Context& context, const server::ServerOptions& options) {
   if (!options.app.assets.empty()) return;
   context.console.error(
@@ -252,7 +252,7 @@ Exit run_serve(const Context& context) {
   auto server = server::Server::listen(*options);
   if (!server) {
     const Exit status = show_error(context, server.error());
-    if (context.arguments.has("port")) {
+    if (context.arguments.has_option("port")) {
       context.console.hint("without --port the first free port from 8250 on is taken");
     }
     return status;
@@ -274,12 +274,12 @@ const Command kServe{
         R"(Opens a page on a run: findings, timeline, tables of every analysis. Prints its address and
 answers until Ctrl-C. Loading happens meanwhile; the page shows how far it is.
 
-Only this machine can connect, and only who has the address with its token: login nodes are
+Only this machine can connect, and only with the token in the address: login nodes are
 shared. From elsewhere use a tunnel: ssh -L 8250:127.0.0.1:8250 LOGIN-NODE.
 
 PATH is a trace file, a memory snapshot, or a folder of them (one per rank). With --root the page
 offers all runs below a folder; PATH, where given too, is what it shows first.
-The interface behind the page is described in docs/formats/http-api.md.
+The HTTP interface of the page is described in docs/formats/http-api.md.
 )",
     .options = kServeOptions,
     .examples = R"(  stepscope serve runs/exp1/

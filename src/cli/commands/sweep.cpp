@@ -63,15 +63,15 @@ base::Result<SweepRequest> sweep_request_from(const Arguments& arguments) {
                                : fmt::format("'{}': only dataloader can be swept", words.front()));
   }
   SCOPE_TRY(check_page_options(arguments));
-  if (arguments.has("html")) {
+  if (arguments.has_option("html")) {
     SCOPE_TRY(check_may_hold_page(arguments.origin("html"), arguments.text("html")));
   }
   SweepRequest request;
   SCOPE_TRY(request.choices, choices_from(arguments));
-  if (arguments.has("budget")) {
+  if (arguments.has_option("budget")) {
     SCOPE_TRY(request.budget_s, seconds_from(arguments.text("budget"), arguments.origin("budget")));
   }
-  if (arguments.has("from")) {
+  if (arguments.has_option("from")) {
     if (words.size() < 2) return usage("--from needs runs: folders that stepscope recorded");
     return request;
   }
@@ -92,7 +92,7 @@ Exit show(const Context& context, const Swept& swept, const report::Look& look) 
   report::Answers answers;
   answers.answers.push_back(
       {&analysis::kLoaderSweep, analysis::loader_sweep(swept.tried, swept.scene)});
-  const bool tables = context.arguments.has("csv");
+  const bool tables = context.arguments.has_option("csv");
   if (tables) {
     if (const base::Status written = write_tables(context, answers); !written) {
       return show_error(context, written.error());
@@ -100,7 +100,7 @@ Exit show(const Context& context, const Swept& swept, const report::Look& look) 
   }
   std::vector<report::NamedText> next = {
       {"stepscope analyze loader RUN", "what the workers of a recorded run spend their time on"}};
-  if (!context.arguments.has("html")) {
+  if (!context.arguments.has_option("html")) {
     next.push_back({"stepscope sweep dataloader --html sweep.html …", "this page with a chart"});
   }
   const report::Page page = report::make_sweep_page(answers, swept.facts, std::move(next));
@@ -187,7 +187,7 @@ Exit run_sweep(const Context& context) {
   }
   const auto look = look_from(context);
   if (!look) return show_error(context, look.error());
-  if (context.arguments.has("from")) return sweep_runs(context, *look);
+  if (context.arguments.has_option("from")) return sweep_runs(context, *look);
   const Swept swept = sweep_target(context, *request);
   const bool interrupted = context.interrupt.stopped();
   if (!swept.failure.empty() && !interrupted) {

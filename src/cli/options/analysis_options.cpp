@@ -35,7 +35,7 @@ base::Failure no_list(const Arguments& arguments, std::string_view option) {
 
 base::Result<std::vector<std::int64_t>> number_list(const Arguments& arguments,
                                                     std::string_view option) {
-  if (!arguments.has(option)) return std::vector<std::int64_t>();
+  if (!arguments.has_option(option)) return std::vector<std::int64_t>();
   auto numbers = base::parse_number_list(arguments.text(option));
   if (!numbers) return no_list(arguments, option);
   return *std::move(numbers);
@@ -50,11 +50,11 @@ const Parameter* find_parameter(const Analysis& analysis, std::string_view name)
 base::Failure wrong_value(const Arguments& arguments, const base::Error& error) {
   const std::size_t end = std::min(error.message.find(':'), error.message.size());
   const std::string name = error.message.substr(0, end);
-  const std::string origin = arguments.has(name) ? arguments.origin(name) : "--" + name;
+  const std::string origin = arguments.has_option(name) ? arguments.origin(name) : "--" + name;
   return fail(error.code, origin + error.message.substr(end));
 }
 
-// Who has an option that this analysis lacks.
+// Which analyses have an option that this one lacks.
 std::string owners_of(std::string_view parameter) {
   std::vector<std::string_view> owners;
   for (const Analysis* other : analysis::analyses()) {
@@ -69,7 +69,7 @@ base::Result<analysis::Selection> selection_from(const Arguments& arguments,
                                                  std::string_view side) {
   const auto option = [&](std::string_view name) {
     std::string own = std::string(name) + std::string(side);
-    return arguments.has(own) ? own : std::string(name);
+    return arguments.has_option(own) ? own : std::string(name);
   };
   analysis::Selection chosen;
   SCOPE_TRY(const auto ranks, number_list(arguments, option("rank")));
@@ -78,7 +78,7 @@ base::Result<analysis::Selection> selection_from(const Arguments& arguments,
     chosen.ranks.push_back(static_cast<std::int32_t>(rank));
   }
   SCOPE_TRY(chosen.steps, number_list(arguments, option("step")));
-  if (arguments.has("peaks")) {
+  if (arguments.has_option("peaks")) {
     SCOPE_TRY(chosen.peaks, session::read_peaks(arguments.text("peaks")));
   }
   return chosen;
@@ -100,7 +100,7 @@ base::Result<report::Look> look_from(const Context& context) {
   constexpr std::size_t kPage = 100;
   report::Look look = context.console.out_look();
   if (look.width == 0) look.width = kPage;
-  if (context.arguments.has("width")) {
+  if (context.arguments.has_option("width")) {
     SCOPE_TRY(look.width, count_from(context.arguments, "width"));
   }
   return look;
@@ -134,7 +134,7 @@ base::Result<std::map<std::string, std::string>> parameters_from(
     given[std::string(name)] = is_switch ? "true" : arguments.text(name);
   };
   for (const Option& option : parameter_options) {
-    if (!arguments.has(option.name)) continue;
+    if (!arguments.has_option(option.name)) continue;
     if (find_parameter(analysis, option.name) != nullptr) {
       take(option.name, option.value.empty());
     } else if (const std::string origin = arguments.origin(option.name); origin.starts_with('-')) {
@@ -147,7 +147,7 @@ base::Result<std::map<std::string, std::string>> parameters_from(
   for (const Parameter& parameter : analysis.parameters) {
     const bool listed = std::ranges::find(parameter_options, parameter.name, &Option::name) !=
                         parameter_options.end();
-    if (!listed && arguments.has(parameter.name)) take(parameter.name, false);
+    if (!listed && arguments.has_option(parameter.name)) take(parameter.name, false);
   }
   if (const auto checked = analysis::parse_options(analysis.parameters, given); !checked) {
     return wrong_value(arguments, checked.error());
@@ -159,7 +159,7 @@ base::Result<std::map<std::string, std::string>> settings_from(
     const Arguments& arguments, std::initializer_list<const char*> names) {
   std::map<std::string, std::string> settings;
   for (const std::string name : names) {
-    if (!arguments.has(name)) continue;
+    if (!arguments.has_option(name)) continue;
     settings[name] = arguments.text(name);
     if (const base::Status checked = session::check_setting(name, settings[name]); !checked) {
       return wrong_value(arguments, checked.error());
@@ -182,7 +182,7 @@ base::Result<const Analysis*> analysis_named(const std::string& name) {
 }
 
 base::Result<advice::OwnThresholds> thresholds_from(const Arguments& arguments) {
-  if (!arguments.has("thresholds")) return advice::OwnThresholds{};
+  if (!arguments.has_option("thresholds")) return advice::OwnThresholds{};
   return session::read_thresholds(arguments.text("thresholds"));
 }
 

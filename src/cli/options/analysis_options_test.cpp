@@ -30,7 +30,7 @@ Arguments parsed_analysis_options(const std::vector<std::string>& words,
   return arguments ? *std::move(arguments) : Arguments();
 }
 
-// Who set STEPSCOPE_TOP once looks for a flag in vain.
+// With STEPSCOPE_TOP set, a user would look for a flag in vain.
 TEST(AnalysisOptions, BlameTheFlagOrTheVariableThatWasWrong) {
   const auto setting = [](const Arguments& arguments) {
     const auto taken = settings_from(arguments, {"device-memory"});

@@ -49,7 +49,7 @@ std::string variable_name(const Option& option) {
   return name;
 }
 
-bool Arguments::has(std::string_view option) const { return values_.contains(option); }
+bool Arguments::has_option(std::string_view option) const { return values_.contains(option); }
 
 std::string Arguments::text(std::string_view option) const {
   const auto found = values_.find(option);

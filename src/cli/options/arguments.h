@@ -20,7 +20,7 @@ std::optional<std::string> process_environment(const std::string& name);
 
 class Arguments {
  public:
-  bool has(std::string_view option) const;            // given and not switched off
+  bool has_option(std::string_view option) const;     // given and not switched off
   std::string text(std::string_view option) const;    // empty when not given
   std::string origin(std::string_view option) const;  // "--jobs" or "STEPSCOPE_JOBS"
   const std::vector<std::string>& words() const { return words_; }

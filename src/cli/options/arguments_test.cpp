@@ -56,8 +56,8 @@ TEST(Arguments, LeavesWordsInOrder) {
   const auto arguments = parsed_arguments({"a", "--json", "-", "b", "--", "--json", "-x"});
   ASSERT_TRUE(arguments);
   EXPECT_THAT(arguments->words(), ElementsAre("a", "-", "b", "--json", "-x"));
-  EXPECT_TRUE(arguments->has("json"));
-  EXPECT_FALSE(arguments->has("quiet"));
+  EXPECT_TRUE(arguments->has_option("json"));
+  EXPECT_FALSE(arguments->has_option("quiet"));
 }
 
 TEST(Arguments, StopsAtTheCommandWhenAsked) {
@@ -65,7 +65,7 @@ TEST(Arguments, StopsAtTheCommandWhenAsked) {
       parsed_arguments({"-j", "2", "info", "--json"}, {}, {.stop_at_word = true});
   ASSERT_TRUE(arguments);
   EXPECT_THAT(arguments->words(), ElementsAre("info", "--json"));
-  EXPECT_FALSE(arguments->has("json"));
+  EXPECT_FALSE(arguments->has_option("json"));
 }
 
 TEST(Arguments, FlagsWinOverVariables) {
@@ -74,20 +74,20 @@ TEST(Arguments, FlagsWinOverVariables) {
   ASSERT_TRUE(from_variable);
   EXPECT_EQ(from_variable->text("max-memory"), "8G");
   EXPECT_EQ(from_variable->origin("max-memory"), "STEPSCOPE_MAX_MEMORY");
-  EXPECT_TRUE(from_variable->has("json"));
+  EXPECT_TRUE(from_variable->has_option("json"));
   const auto from_flag = parsed_arguments(
       {"--max-memory=1G", "--json=no"}, {{"STEPSCOPE_MAX_MEMORY", "8G"}, {"STEPSCOPE_JSON", "1"}});
   ASSERT_TRUE(from_flag);
   EXPECT_EQ(from_flag->text("max-memory"), "1G");
   EXPECT_EQ(from_flag->origin("max-memory"), "--max-memory");
-  EXPECT_FALSE(from_flag->has("json"));
+  EXPECT_FALSE(from_flag->has_option("json"));
 }
 
 TEST(Arguments, VariablesMaySayNoOrNothing) {
   for (const char* value : {"", "0", "no", "false", "off"}) {
     const auto arguments = parsed_arguments({}, {{"STEPSCOPE_JSON", value}});
     ASSERT_TRUE(arguments);
-    EXPECT_FALSE(arguments->has("json")) << value;
+    EXPECT_FALSE(arguments->has_option("json")) << value;
   }
 }
 

@@ -18,7 +18,7 @@ using base::Code;
 using base::fail;
 
 constexpr unsigned kMostJobs = 4096;
-constexpr std::uint64_t kLeastMemory = 1024;  // below it somebody thought of gigabytes
+constexpr std::uint64_t kLeastMemory = 1024;  // below it the user meant gigabytes
 
 base::Result<unsigned> parse_jobs(const std::string& text, const std::string& origin) {
   const auto jobs = base::parse_number<unsigned>(text);
@@ -48,13 +48,13 @@ base::Result<Settings> settings_from(const Arguments& arguments, const Environme
   Settings settings;
   session::MachineView machine;
   machine.slurm_cpus = environment("SLURM_CPUS_PER_TASK").value_or("");
-  if (arguments.has("jobs")) {
+  if (arguments.has_option("jobs")) {
     SCOPE_TRY(settings.jobs, parse_jobs(arguments.text("jobs"), arguments.origin("jobs")));
   } else {
     settings.jobs = session::usable_cpus(machine);
   }
   const std::optional<std::uint64_t> free = session::available_memory(machine);
-  if (arguments.has("max-memory")) {
+  if (arguments.has_option("max-memory")) {
     base::Result<std::uint64_t> size =
         size_from(arguments.text("max-memory"), free.value_or(settings.max_memory_bytes));
     if (!size) {
@@ -70,8 +70,8 @@ base::Result<Settings> settings_from(const Arguments& arguments, const Environme
   } else if (const auto memory = session::default_memory(machine)) {
     settings.max_memory_bytes = *memory;
   }
-  settings.reference_reader = arguments.has("reference-reader");
-  if (arguments.has("block-bytes")) {
+  settings.reference_reader = arguments.has_option("reference-reader");
+  if (arguments.has_option("block-bytes")) {
     base::Result<std::uint64_t> size = size_from(arguments.text("block-bytes"), 0);
     if (!size) {
       return fail(Code::kInvalidArgument,
@@ -84,8 +84,8 @@ base::Result<Settings> settings_from(const Arguments& arguments, const Environme
   settings.colour = colour == "always"               ? Colour::kAlways
                     : colour == "never" || no_colour ? Colour::kNever
                                                      : Colour::kAuto;
-  settings.quiet = arguments.has("quiet");
-  settings.progress = !arguments.has("no-progress") && !settings.quiet;
+  settings.quiet = arguments.has_option("quiet");
+  settings.progress = !arguments.has_option("no-progress") && !settings.quiet;
   return settings;
 }
 

@@ -1,5 +1,5 @@
 // A result on its way to disk. It is written as NAME.partial and takes its name when it is
-// complete, so that nobody ever finds half a file; anything that goes wrong leaves nothing behind.
+// complete, so that there is never half a file; when anything goes wrong, no file is left.
 #pragma once
 
 #include <span>
@@ -41,8 +41,8 @@ base::Status write_file(const std::string& path, std::string_view text, Interrup
 // Fails when the folder that is to hold the file is not there: better before hours of reading.
 base::Status check_folder_of(const std::string& path);
 
-// Whether a command may write where it was told to: never over what it reads, and never over
-// somebody's trace because a file name was forgotten.
+// Whether a command may write to a path: never over what it reads, and never over a trace because
+// a file name was forgotten.
 
 // `option` is how the user named the file: "-o", "--html". Fails when `path` is one of the inputs
 // or a trace in one of the folders among them.

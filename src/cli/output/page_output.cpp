@@ -30,14 +30,15 @@ base::Status write_html(const Context& context, const report::Page& page) {
 
 base::Status check_page_options(const Arguments& arguments) {
   const bool html_to_stdout = arguments.text("html") == "-";
-  const int to_stdout =
-      (html_to_stdout ? 1 : 0) + (arguments.has("md") ? 1 : 0) + (arguments.has("json") ? 1 : 0);
+  const int to_stdout = (html_to_stdout ? 1 : 0) + (arguments.has_option("md") ? 1 : 0) +
+                        (arguments.has_option("json") ? 1 : 0);
   if (to_stdout > 1) {
     return base::fail(base::Code::kInvalidArgument,
                       "--md, --json and --html - all print to standard output: choose one");
   }
-  if (arguments.has("html") && !html_to_stdout) SCOPE_TRY(check_folder_of(arguments.text("html")));
-  if (!arguments.has("csv")) return base::Done{};
+  if (arguments.has_option("html") && !html_to_stdout)
+    SCOPE_TRY(check_folder_of(arguments.text("html")));
+  if (!arguments.has_option("csv")) return base::Done{};
   std::error_code error;
   const std::filesystem::path folder = arguments.text("csv");
   if (!std::filesystem::exists(folder, error) || std::filesystem::is_directory(folder, error)) {
@@ -49,9 +50,9 @@ base::Status check_page_options(const Arguments& arguments) {
 }
 
 Shown shown_on_stdout(const Arguments& arguments) {
-  const bool only_files = (arguments.has("html") && arguments.text("html") != "-") ||
-                          (arguments.has("csv") && !arguments.has("html"));
-  const bool printed = arguments.has("json") || arguments.has("md") || !only_files;
+  const bool only_files = (arguments.has_option("html") && arguments.text("html") != "-") ||
+                          (arguments.has_option("csv") && !arguments.has_option("html"));
+  const bool printed = arguments.has_option("json") || arguments.has_option("md") || !only_files;
   return printed ? Shown::kWithLosses : Shown::kWithoutLosses;
 }
 
@@ -77,13 +78,14 @@ base::Status write_page(const Context& context, const report::Answers& answers,
                         const report::Page& page, const report::Look& look, bool wrote_files,
                         std::string (*json)(const report::Answers&)) {
   const Arguments& arguments = context.arguments;
-  if (arguments.has("html")) SCOPE_TRY(write_html(context, page));
-  if (arguments.has("json")) {
+  if (arguments.has_option("html")) SCOPE_TRY(write_html(context, page));
+  if (arguments.has_option("json")) {
     return context.console.write(json ? json(answers) : report::report_json(answers));
   }
-  if (arguments.has("md")) return context.console.write(report::page_md(page));
-  if (wrote_files || arguments.has("html")) return base::Done{};
-  if (arguments.has("brief")) return context.console.write(report::brief_page_text(page, look));
+  if (arguments.has_option("md")) return context.console.write(report::page_md(page));
+  if (wrote_files || arguments.has_option("html")) return base::Done{};
+  if (arguments.has_option("brief"))
+    return context.console.write(report::brief_page_text(page, look));
   return context.console.write(report::page_text(page, look));
 }
 

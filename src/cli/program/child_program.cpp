@@ -67,27 +67,27 @@ int start(const std::vector<std::string>& words, const std::vector<std::string>&
           const sigset_t& mask, pid_t& child, std::uint64_t& forked_bytes) {
   const std::vector<char*> arguments = pointers(words);
   const std::vector<char*> variables = pointers(environment);
-  int told[2] = {};  // first its memory, then errno; closed by a successful exec
-  if (::pipe2(told, O_CLOEXEC) != 0) return errno;
+  int reported[2] = {};  // first its memory, then errno; closed by a successful exec
+  if (::pipe2(reported, O_CLOEXEC) != 0) return errno;
   child = ::fork();
   int error = child < 0 ? errno : 0;
   if (child == 0) {
     ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
     const std::uint64_t bytes = most_bytes_of_this();
-    (void)!::write(told[1], &bytes, sizeof bytes);
+    (void)!::write(reported[1], &bytes, sizeof bytes);
     ::execvpe(words.front().c_str(), arguments.data(), variables.data());
     error = errno;
-    (void)!::write(told[1], &error, sizeof error);
+    (void)!::write(reported[1], &error, sizeof error);
     ::_exit(127);
   }
-  ::close(told[1]);
+  ::close(reported[1]);
   if (child > 0) {
-    read_whole(told[0], &forked_bytes, sizeof forked_bytes);
+    read_whole(reported[0], &forked_bytes, sizeof forked_bytes);
     forked_bytes += kUntilExec;
-    read_whole(told[0], &error, sizeof error);
+    read_whole(reported[0], &error, sizeof error);
     if (error != 0) ::waitpid(child, nullptr, 0);
   }
-  ::close(told[0]);
+  ::close(reported[0]);
   return error;
 }
 
@@ -178,7 +178,7 @@ std::string meaning(int number, const ProgramEnd& end, const std::string& job) {
     case SIGKILL:
       return out_of_memory(end, job);
     case SIGTERM:
-      return "somebody asked it to end: a time limit, a scheduler, kill";
+      return "it was asked to end: by a time limit, a scheduler or kill";
     case SIGINT:
       return "Ctrl-C";
     case SIGSEGV:

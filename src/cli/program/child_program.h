@@ -1,6 +1,6 @@
 // Another program, run to its end as if we were not there: same streams, same process group, same
-// signals. Signals that the terminal sends reach it without us; those somebody sends to us are
-// passed on.
+// signals. Signals that the terminal sends reach it without us; those that other processes send to
+// us are passed on.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ std::string ending_signal(const ProgramEnd& end);
 // "ended with status 1", "was killed by signal 9"
 std::string ending_text(const ProgramEnd& end);
 
-// The same with what is known of the reason: the error that nobody caught, or what such a signal
+// The same with what is known of the reason: the error that was not caught, or what such a signal
 // usually means. `job`: of Slurm; empty outside of one.
 std::string ending_with_reason(const ProgramEnd& end, const std::string& error,
                                const std::string& job);

@@ -17,7 +17,7 @@ bool is_process(const std::string& name) {
   return !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
 }
 
-// The fifth word of `stat`, behind a name that may hold anything.
+// The fifth word of `stat`, after a name that may hold anything.
 int group_of(const std::string& folder) {
   std::ifstream file(folder + "/stat");
   std::string text;

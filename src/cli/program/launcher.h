@@ -1,4 +1,4 @@
-// Who started this process beside others: torchrun, srun, mpirun; and where its run goes.
+// The launcher of this process: torchrun, srun or mpirun; and where its run goes.
 #pragma once
 
 #include <cstdint>

@@ -73,8 +73,8 @@ std::string known_to_python() {
 }  // namespace
 
 std::string hook_package() {
-  if (const auto told = process_environment("STEPSCOPE_PACKAGE"); told && has_hook(*told)) {
-    return *told;
+  if (const auto given = process_environment("STEPSCOPE_PACKAGE"); given && has_hook(*given)) {
+    return *given;
   }
   if (std::string beside = beside_this_program(); has_hook(beside)) return beside;
   if (std::string known = known_to_python(); has_hook(known)) return known;

@@ -21,7 +21,7 @@ std::vector<std::string> plain_environment();
 
 // Where the Python package lies whose start-up hook records programs.
 
-// The folder `stepscope` of the package: told by the package's own command, else beside this
+// The folder `stepscope` of the package: as the package's own command says, else beside this
 // program, else where python3 has it. Empty: nowhere.
 std::string hook_package();
 

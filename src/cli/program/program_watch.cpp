@@ -138,12 +138,12 @@ std::string why_nothing(const ProgramNotes& notes, const std::vector<std::string
     if (!end.empty() && is_python(words)) {
       return fmt::format("the program {} before Python had begun", end);
     }
-    return "no process of the program was a Python that could be told to; of programs in other "
+    return "no process of the program was a Python that could record; of programs in other "
            "languages, and of Pythons with -I, -E or -S or without the variables of the command "
            "(env -i, sudo, containers), only time and machine are recorded";
   }
   if (!notes.problems.empty()) return {};
-  // Of one that failed nobody knows what it would have done.
+  // What a program that failed would have done is not known.
   if (!end.empty()) {
     return fmt::format("the program {} before {}", end,
                        notes.with_torch == 0 ? "it imported torch" : "its training began");
@@ -158,7 +158,7 @@ namespace {
 constexpr const char* kRange = "program";
 
 // Where the commands of one launch on this machine say which processes are theirs: the same for all
-// of them, and nobody else's to write. Empty: there is no such folder.
+// of them, and only they may write there. Empty: there is no such folder.
 std::string meeting_place(const Launcher& launcher) {
   if (!launcher.is_there || launcher.world_size < 2) return {};
   const std::string key = launch_key(launcher, "");
@@ -172,7 +172,7 @@ std::string meeting_place(const Launcher& launcher) {
   return is_ours ? place : std::string();
 }
 
-// The lowest local rank of the commands that told of themselves there and are still at work;
+// The lowest local rank of the commands that announced themselves there and are still at work;
 // nothing: none is.
 std::optional<std::int64_t> first_at_work(const std::string& node) {
   constexpr std::string_view kAnnounced = "process-";
@@ -225,7 +225,7 @@ void ProgramWatch::start_system(double hz) {
 }
 
 void ProgramWatch::measure(double hz) {
-  // Again: one who leaves last removes the folder.
+  // Twice: the last command to leave removes the folder.
   for (int tries = 0; tries < 2; ++tries) {
     std::error_code error;
     std::filesystem::create_directories(node_, error);

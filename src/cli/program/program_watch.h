@@ -13,10 +13,10 @@
 
 namespace stepscope::cli {
 
-// What the processes of a program told the command that started it: a file for each, a line for
-// each fact. Written by python/stepscope/launched.
+// What the processes of a program reported to the command that started it: a file for each, a line
+// for each fact. Written by python/stepscope/launched.
 
-// That nobody caught.
+// An exception that was not caught.
 struct ProcessError {
   int process = 0;
   std::int64_t unix_ns = 0;
@@ -53,11 +53,11 @@ class ProgramWatch {
   // The program runs. `hz`: how often the machine is measured; 0: not at all. Where no temporary
   // folder can be written, nothing is recorded.
   void begin(double hz);
-  // Every second or so: who measures the machine may have ended before the others.
+  // Every second or so: the command that samples the machine may have ended before the others.
   void look();
   // The program has ended: what was recorded is whole.
   void end();
-  // It is not needed: somebody else records.
+  // It is not needed: the program records by itself.
   void drop();
   bool is_on() const { return !folder_.empty(); }
   // Returns the folder of this rank.
@@ -74,7 +74,7 @@ class ProgramWatch {
   std::string node_;     // the machine's folder; empty: it is not measured
   std::string folder_;   // where it is recorded until it is kept; empty: nowhere
   bool is_running_ = false;
-  double hz_when_first_ = 0;  // of those who wait: when no lower local rank is at work any more
+  double hz_when_first_ = 0;  // of commands that wait: when no lower local rank is at work any more
   int looks_ = 0;
 };
 

@@ -110,7 +110,7 @@ void RecordedProgram::tell() {
     context_.console.error(fmt::format("{}: {}", words_.front(), std::strerror(end_.start_error)));
     return;
   }
-  // Behind a launcher, what others record there is theirs to tell. Processes on other machines
+  // Under a launcher, the other commands report what they record. Processes on other machines
   // cannot leave notes here.
   if (notes_.runs.empty() && !launcher_.is_there) {
     const std::string folder = expanded(folder_, launcher_);
@@ -232,7 +232,7 @@ std::string RecordedProgram::why_not_recorded() const {
   return why_nothing(notes_, words_, has_failed(end_) ? ending_text(end_) : "");
 }
 
-// What the command saw of the program, where nobody saw more.
+// What the command saw of the program, where no process of it recorded more.
 void RecordedProgram::keep_own() {
   if (!watch_.is_on()) return;
   const std::string folder = expanded(folder_, launcher_);

@@ -1,4 +1,4 @@
-// One program that `stepscope run` starts: from its start to what is told of it at the end.
+// One program that `stepscope run` starts: from its start to the lines about it at the end.
 #pragma once
 
 #include <filesystem>

@@ -187,7 +187,7 @@ base::Status Stage::open(const std::string& folder, const Launcher& launcher) {
   for (int tries = 0; tries < kMostTries; ++tries) {
     if (::mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) break;
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (file < 0 && errno == ENOENT) continue;  // somebody left just now
+    if (file < 0 && errno == ENOENT) continue;  // another command removed it just now
     if (file < 0) break;
     if (::flock(file, LOCK_SH) == 0 && is_still_there(file, path)) {
       lock_ = file;

@@ -73,7 +73,7 @@ base::Result<analysis::LoaderChoices> choices_from(const Arguments& arguments) {
     const auto setting = static_cast<analysis::LoaderSetting>(i);
     const analysis::LoaderSettingInfo& info = analysis::info_of(setting);
     const std::string option = option_of(info);
-    if (!arguments.has(option)) continue;
+    if (!arguments.has_option(option)) continue;
     const std::string text = arguments.text(option);
     const auto values = info.is_switch ? switches_from(text) : base::parse_number_list(text);
     const std::int64_t least = setting == analysis::LoaderSetting::kNumWorkers ? 0 : 1;

@@ -288,7 +288,8 @@ Swept sweep_target(const Context& context, const SweepRequest& request) {
   }
   TrialRunner runner;
   // The package's own command sets the variable of the option.
-  runner.python = context.arguments.has("python") ? context.arguments.text("python") : "python3";
+  runner.python =
+      context.arguments.has_option("python") ? context.arguments.text("python") : "python3";
   runner.file = package + "/sweeping/__main__.py";
   runner.target = request.target;
   runner.log = folder + "/printed";

@@ -72,7 +72,7 @@ base::Status Console::write(std::string_view text) {
 
 void Console::write_err(std::string_view text) {
   erase_progress();
-  (void)write_console_all(STDERR_FILENO, text);  // nobody is left to be told
+  (void)write_console_all(STDERR_FILENO, text);  // there is no other place to report a failure
 }
 
 void Console::error(std::string_view message) {

@@ -100,7 +100,7 @@ void Interrupt::end_process() {
 void Interrupt::end_with(Exit exit, const char* line) {
   const std::unique_lock lock(mutex_, std::try_to_lock);  // it may be ours already
   clean_up();
-  // Nobody is left to be told that this failed.
+  // There is no other place to report that this failed.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line, std::strlen(line));
   ::_exit(static_cast<int>(exit));
 }

@@ -54,8 +54,8 @@ class Interrupt {
 
 // What happens when memory runs out, in whichever thread: the file being written goes away, one
 // line says so, and the program ends with the status of a failure. The core throws std::bad_alloc,
-// as the containers of the standard library do; whoever can go on without (the server) catches it,
-// and what nobody caught arrives here.
+// as the containers of the standard library do; code that can go on without (the server) catches
+// it; what is not caught arrives here.
 
 class NoMemory {
  public:

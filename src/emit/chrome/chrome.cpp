@@ -76,7 +76,7 @@ class ChromeWriter {
     while ((window_end_ || !ends_.empty() || !labels_.empty()) && go_on()) gap();
   }
 
-  // Behind everything else, so that no event changes its position.
+  // After everything else, so that no event changes its position.
   void counter(const CounterSeries& series) {
     for (const CounterPoint& point : series.points) {
       start();

@@ -119,8 +119,8 @@ bool JsonCopier::take_separator() {
   return true;
 }
 
-// A word that is neither a key nor a value, b of {"a": 1, b, "c": 2}, in quotes or without: nobody
-// can say what it is of. Where it ends, or `at` if there is none.
+// A word that is neither a key nor a value, b of {"a": 1, b, "c": 2}, in quotes or without: it
+// cannot be assigned to a key. Where it ends, or `at` if there is none.
 std::size_t JsonCopier::end_of_stray_word(std::size_t at) const {
   if (level() != '}' || at >= text_.size()) return at;
   std::size_t end = word_end(text_, at);

@@ -1,4 +1,4 @@
-// Copies JSON text, making it valid on the way: what some writers leave behind (bare words, stray
+// Copies JSON text, making it valid on the way: what some writers get wrong (bare words, stray
 // and missing commas, unescaped quotes, control characters, broken UTF-8) is mended the way the
 // importer understands it. Text that needs no mending is scanned once and copied as it stands,
 // blanks included, because some arguments are kept as text.

@@ -61,11 +61,11 @@ void append_steps(std::string& out, const trace::Steps& steps) {
   members.text("source", trace::name_of(steps.source));
   Elements list(members.key("list"));
   for (const trace::Step& step : steps.list) {
-    Elements one(list.next());
-    append_exact(one.next(), step.number);
-    append_exact(one.next(), step.start);
-    append_exact(one.next(), step.end);
-    one.close();
+    Elements element(list.next());
+    append_exact(element.next(), step.number);
+    append_exact(element.next(), step.start);
+    append_exact(element.next(), step.end);
+    element.close();
   }
   list.close();
   members.close();

@@ -12,7 +12,7 @@
 namespace stepscope::emit {
 namespace {
 
-// Unix times of traces lie well after this; smaller ones are relative to who knows what.
+// Unix times of traces lie well after this; smaller ones count from an unknown start.
 constexpr base::Nanos kYear2000 = base::Nanos{946'684'800} * 1'000'000'000;
 
 base::Nanos earliest(const trace::Run& run) {

@@ -71,14 +71,14 @@ TEST(Perfetto, ACalleeThatOutlivesItsCallerByNoiseEndsWithIt) {
 }
 
 TEST(Perfetto, TracksHaveTheSameIdsInEveryExport) {
-  const auto one = [] {
+  const auto make_run = [] {
     TraceForTests trace;
     trace.event({.duration = 1});
     return run_of(trace.build());
   };
-  const std::vector<Event> alone = events_of(one());
-  trace::Run both = one();
-  trace::Run other = one();
+  const std::vector<Event> alone = events_of(make_run());
+  trace::Run both = make_run();
+  trace::Run other = make_run();
   both.ranks.push_back(std::move(other.ranks[0]));
   both.ranks[1].rank.value = 1;
   const std::vector<Event> together = events_of(both);

@@ -117,9 +117,9 @@ std::uint64_t Tracks::process(const trace::Track& track) {
   descriptor.add_uint64(TrackDescriptor::kUuid, uuid);
   if (track.is_device) descriptor.add_enum(TrackDescriptor::kChildOrdering, kExplicitOrder);
   {
-    Builder<ProcessDescriptor> of(descriptor, TrackDescriptor::kProcess);
-    of.add_int32(ProcessDescriptor::kPid, known->second);
-    of.add_string(ProcessDescriptor::kProcessName, process_name(track));
+    Builder<ProcessDescriptor> fields(descriptor, TrackDescriptor::kProcess);
+    fields.add_int32(ProcessDescriptor::kPid, known->second);
+    fields.add_string(ProcessDescriptor::kProcessName, process_name(track));
   }
   packets_.descriptor(message);
   return uuid;
@@ -141,10 +141,10 @@ std::uint64_t Tracks::thread(const trace::Track& track) {
         static_cast<std::int32_t>(std::clamp<std::int64_t>(track.stream, -1, 1 << 30)));
     descriptor.add_enum(TrackDescriptor::kSiblingMergeBehavior, kNeverMerge);
   } else {
-    Builder<ThreadDescriptor> of(descriptor, TrackDescriptor::kThread);
-    of.add_int32(ThreadDescriptor::kPid, known_[parent]);
-    of.add_int64(ThreadDescriptor::kTid, ++last_number_);
-    of.add_string(ThreadDescriptor::kThreadName, thread_name(track));
+    Builder<ThreadDescriptor> fields(descriptor, TrackDescriptor::kThread);
+    fields.add_int32(ThreadDescriptor::kPid, known_[parent]);
+    fields.add_int64(ThreadDescriptor::kTid, ++last_number_);
+    fields.add_string(ThreadDescriptor::kThreadName, thread_name(track));
   }
   packets_.descriptor(message);
   return uuid;

@@ -235,7 +235,7 @@ namespace {
 constexpr std::array kSecretKeys =
     std::to_array<std::string_view>({"domain", "kernel_file", "worker_name"});
 
-// Keys of which one of these is a word name somebody or some place, too: "master-host",
+// Keys of which one of these is a word name a person or a place, too: "master-host",
 // "trace_host", "output_dir", "hostNames".
 constexpr std::array kSecretParts = std::to_array<std::string_view>({
     "account", "apikey", "author",   "cluster", "credential", "cwd",    "dir",      "directory",
@@ -295,8 +295,8 @@ constexpr std::array kSecretBeside = std::to_array<Beside>({
     {"token", kDoors},
 });
 
-// Accounts and hosts that many people have, and words of the format itself: hiding them hides
-// nobody and would break names that readers depend on.
+// Accounts and hosts that many people have, and words of the format itself: hiding them protects
+// no person and would break names that readers depend on.
 constexpr std::array kHarmless = std::to_array<std::string_view>({
     "admin",        "anonymous", "aten",     "block",    "bytes",       "collective", "context",
     "correlation",  "cuda",      "debian",   "default",  "device",      "docker",     "driver",
@@ -566,7 +566,7 @@ void Redactor::append_frames(std::string& out, std::string_view text, bool may_b
 
 void Redactor::append_text(std::string& out, std::string_view text, bool may_be_version) const {
   if (is_rooted(text)) {
-    // Spaces in a path cannot be told from the end of it, so all of the line is one.
+    // Spaces in a path look like the end of it, so all of the line is one.
     const std::size_t end = std::min(text.find_first_of("\r\n\""), text.size());
     append_path(out, text.substr(0, end));
     text.remove_prefix(end);
@@ -581,7 +581,7 @@ void Redactor::append_text(std::string& out, std::string_view text, bool may_be_
     at = token.at + token.size;
     const std::string_view piece = text.substr(token.at, token.size);
     Shape shape = shape_of(piece, text.substr(at));
-    // "8080/page" behind a host is no ratio.
+    // "8080/page" after a host is no ratio.
     const bool has_slash = piece.find_first_not_of('/') != std::string_view::npos &&
                            piece.find('/') != std::string_view::npos;
     if (has_slash && is_in_url(text, token.at)) shape = Shape::kPath;

@@ -44,7 +44,7 @@ bool is_rooted(std::string_view text);
 // Does the path of a "file://…" begin here?
 bool is_file_url(std::string_view text, std::size_t at);
 
-// Does a "://" stand before this, and no blank behind it?
+// Does a "://" stand before this, and no blank after it?
 bool is_in_url(std::string_view text, std::size_t at);
 
 // Is this the "?" or "#" of a URL? What follows may be a token or a name.
@@ -63,7 +63,7 @@ Frame find_frame(std::string_view text);
 
 class SecretWords {
  public:
-  // Takes a name that says who or where; names that say nothing ("root", "localhost") and those
+  // Takes the name of a person or a place; names that say nothing ("root", "localhost") and those
   // that are words of the format ("device") are ignored.
   void add(std::string_view name);
   void learn(const trace::Run& run);
@@ -117,7 +117,7 @@ class Redactor {
  private:
   void append_frames(std::string& out, std::string_view text, bool may_be_version) const;
   void append_text(std::string& out, std::string_view text, bool may_be_version) const;
-  // The rest of a URL behind a token that ended at `at`; returns where it ends.
+  // The rest of a URL after a token that ended at `at`; returns where it ends.
   std::size_t append_query(std::string& out, std::string_view text, std::size_t at) const;
   void append_path(std::string& out, std::string_view path) const;
   void append_part(std::string& out, std::string_view part, bool is_last) const;

@@ -22,14 +22,14 @@ using stepscope::written_form;
 // What this module knows of others; all null until they are there.
 struct Hooks {
   PyObject* asyncio_name = nullptr;  // the text "asyncio": made once, not per range
-  PyObject* running_loop = nullptr;  // asyncio's; null until somebody imported it
+  PyObject* running_loop = nullptr;  // asyncio's; null until it is imported
   PyObject* current_task = nullptr;
   PyObject* decorate = nullptr;  // stepscope.ranges.decorate
-  PyObject* enter = nullptr;     // of torch's record_function and NVTX, while somebody listens
+  PyObject* enter = nullptr;     // of torch's record_function and NVTX, while a profiler listens
 };
 Hooks hooks;
 
-// asyncio's two questions, once somebody has imported it: looking costs a dictionary's lookup.
+// asyncio's two questions, once it is imported: looking costs a dictionary's lookup.
 bool has_asyncio() {
   if (hooks.current_task != nullptr) return true;
   PyObject* const modules = PyImport_GetModuleDict();
@@ -144,7 +144,7 @@ PyObject* range_enter(PyObject* object, PyObject* /*unused*/) {
   auto* const self = reinterpret_cast<Range*>(object);
   if (hooks.enter != nullptr) {
     Py_XSETREF(self->leave, PyObject_CallOneArg(hooks.enter, self->name));
-    if (self->leave == nullptr) PyErr_Clear();  // somebody else's trouble must not be the user's
+    if (self->leave == nullptr) PyErr_Clear();  // trouble in a profiler must not be the user's
   }
   if (stepscope_is_recording() != 0) {
     self->lane = current_lane();
@@ -365,7 +365,7 @@ PyObject* set_importing(PyObject* /*module*/, PyObject* now) {
 
 PyObject* opened_files(PyObject* /*module*/, PyObject* /*unused*/) {
   static const int kAdded = PySys_AddAuditHook(on_audit, nullptr);
-  if (kAdded != 0) {  // somebody forbids it: nobody counts
+  if (kAdded != 0) {  // forbidden: nothing is counted
     PyErr_Clear();
     Py_RETURN_NONE;
   }

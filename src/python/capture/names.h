@@ -1,5 +1,6 @@
 // Names of ranges, instants and counters, from whatever a program gives for one. A wrong one is
-// found out in the middle of a training: it is told and taken as it can be, never refused.
+// found out in the middle of a training: it is reported and taken as well as possible, never
+// refused.
 #pragma once
 
 #include <Python.h>
@@ -129,7 +130,7 @@ inline const char* python_thread_name() {
   if (PyGILState_Check() == 0) return nullptr;
   PyObject *type = nullptr, *value = nullptr, *trace = nullptr;
   PyErr_Fetch(&type, &value, &trace);
-  // threading.current_thread() would make an object for a thread of somebody else.
+  // threading.current_thread() would make an object for a thread that Python did not start.
   PyObject* const threading = PyDict_GetItemString(PyImport_GetModuleDict(), "threading");
   PyObject* const active =
       threading == nullptr ? nullptr : PyObject_GetAttrString(threading, "_active");

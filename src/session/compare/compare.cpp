@@ -33,7 +33,7 @@ std::vector<std::int64_t> other_steps(const analysis::RunView& view,
 }
 
 // Whether traced steps are the better ones: of the others there are only the first few of the run,
-// which nobody can tell from warm-up.
+// which cannot be told apart from warm-up.
 bool is_traced_enough(const SteadyStateStudy& steady) {
   const analysis::RunView& view = steady.study.view();
   const bool has_traced = std::ranges::any_of(view.windows, [](const analysis::WindowView& window) {

@@ -26,7 +26,7 @@ struct SteadyStateStudy {
   Study study;             // of traced steps, or where nothing was traced of recorded ones
   std::size_t warmup = 0;  // steps that were left out of it
   analysis::UntracedSteps untraced = {};  // of a recording, where there are enough of them
-  bool marks_steps = false;               // somebody marked steps: they are none of ours
+  bool marks_steps = false;               // the program marked steps: they are none of ours
   bool is_traced = false;                 // a profiler ran during the steps of the study
 };
 
@@ -59,7 +59,7 @@ analysis::RunSamples samples_of_steps(std::string_view name, std::span<const dou
 // "stepscope.baseline/1", described in docs/formats/baseline.md: a few kB, made to be committed.
 std::string baseline_json(std::span<const analysis::RunSamples> runs);
 
-// The runs in a baseline file or in a file of step times (docs/formats/baseline.md), told by
+// The runs in a baseline file or in a file of step times (docs/formats/baseline.md), known by
 // content; nothing where the path is neither, so that it is a recording. `unit_ns` is of bare
 // numbers.
 base::Result<std::optional<std::vector<analysis::RunSamples>>> read_samples(const std::string& path,

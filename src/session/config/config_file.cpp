@@ -79,7 +79,7 @@ class ConfigReader {
     return wrong_at(name_, node, what);
   }
 
-  // All that is wrong is told at once: who mistypes one key mistypes two.
+  // All errors are reported at once: a user who mistypes one key mistypes two.
   void keep(const YAML::Node& node, const base::Error& error) {
     const YAML::Mark mark = node.Mark();
     wrongs_.push_back({{mark.line, mark.column}, error.message});
@@ -159,7 +159,7 @@ class ConfigReader {
     said_.insert(path);
   }
 
-  // A key of the file's first level: somebody pasted it with what it stands in elsewhere.
+  // A key of the file's first level, pasted with what it stands in elsewhere.
   static std::string known_inside(const YAML::Node& content) {
     if (!content.IsMap()) return {};
     for (const auto& entry : content) {
@@ -319,7 +319,7 @@ class ConfigReader {
 
 }  // namespace
 
-bool Config::has(std::string_view path) const { return values_.contains(path); }
+bool Config::has_key(std::string_view path) const { return values_.contains(path); }
 
 void Config::set(std::string_view path, ConfigValue value) {
   values_.insert_or_assign(std::string(path), std::move(value));

@@ -21,7 +21,7 @@ using ConfigValue = std::variant<bool, std::int64_t, double, std::string, std::v
 class Config {
  public:
   // Whether the file says it. A group: whether it stands there, with keys.
-  bool has(std::string_view path) const;
+  bool has_key(std::string_view path) const;
   // As the file says it, else the key's default; the key must be of that kind and have one.
   template <class T>
   T get(std::string_view path) const {

@@ -108,7 +108,7 @@ constexpr std::array kConfigKeysKeys = std::to_array<ConfigKey>({
      .sample = "\"20:24\""},
     {.path = "snapshot.stacks",
      .kind = kChoice,
-     .about = "who asked for memory: python has every call, modules only the pass and the modules "
+     .about = "what asked for memory: python has every call, modules only the pass and the modules "
               "around and is the cheapest that tells causes, all has C++ too and costs one and a "
               "half times to nearly three times what python does, none tells no causes",
      .fallback = "python",
@@ -147,7 +147,7 @@ constexpr std::array kConfigKeysKeys = std::to_array<ConfigKey>({
     {.path = "watch", .kind = kGroup, .about = "the loaders that training takes its batches from"},
     {.path = "watch.samples",
      .kind = kCount,
-     .about = "how many a batch holds; told by the batch's shape when left out",
+     .about = "how many a batch holds; taken from the batch's shape when left out",
      .sample = "32",
      .least = 1},
     {.path = "watch.transforms",
@@ -184,7 +184,7 @@ constexpr std::array kConfigKeysKeys = std::to_array<ConfigKey>({
     {.path = "tags", .kind = kWords, .about = "words to find the run by", .fallback = "[]"},
     {.path = "run_id",
      .kind = kText,
-     .about = "what restarts share; told by the script when left out",
+     .about = "what restarts share; taken from the script when left out",
      .sample = "exp1"},
     {.path = "first_step",
      .kind = kCount,

@@ -108,7 +108,7 @@ constexpr std::array<std::string_view, 9> kHandedOn = {"ranges",      "rank0_onl
 constexpr std::array<std::string_view, 6> kTurns = {"wait",   "warmup",     "active",
                                                     "repeat", "skip_first", "epochs"};
 
-// Whole, with its defaults: for who writes the reports.
+// Whole, with its defaults: for the code that writes the reports.
 void write_anemoi(JsonWriter& json, const Config& config) {
   json.begin_object();
   for (const ConfigKey* group : keys_in_group(kAnemoi)) {
@@ -124,7 +124,8 @@ void write_anemoi(JsonWriter& json, const Config& config) {
 
 class PlanWriter {
  public:
-  explicit PlanWriter(const Config& config) : config_(config), is_anemoi_(config.has(kAnemoi)) {}
+  explicit PlanWriter(const Config& config)
+      : config_(config), is_anemoi_(config.has_key(kAnemoi)) {}
 
   std::string text(const std::string& folder, const std::optional<StagePlace>& stage) {
     json_.begin_object();
@@ -197,8 +198,8 @@ class PlanWriter {
       return window(*chosen, warmup);
     }
     const bool has_turns = std::ranges::any_of(
-        kTurns, [&](std::string_view name) { return config_.has(in_window(name)); });
-    if (has_turns || config_.has("window.batches")) return own_turns();
+        kTurns, [&](std::string_view name) { return config_.has_key(in_window(name)); });
+    if (has_turns || config_.has_key("window.batches")) return own_turns();
     if (!is_anemoi_ || !config_.get<bool>(anemoi_key("memory.enabled"))) return;
     json_.key("schedule");
     turns(0, config_.get<std::int64_t>(anemoi_key("memory.warmup")),
@@ -211,12 +212,12 @@ class PlanWriter {
     json_.key("schedule");
     json_.begin_object();
     const auto batches = config_.given<std::string>("window.batches");
-    const bool by_epoch = batches || config_.has("window.epochs");
-    if (!by_epoch && !config_.has("window.wait")) {
+    const bool by_epoch = batches || config_.has_key("window.epochs");
+    if (!by_epoch && !config_.has_key("window.wait")) {
       json_.member("wait", config_.get<std::int64_t>("window.wait"));
     }
     for (const std::string_view name : kTurns) {
-      if (config_.has(in_window(name))) config_member(json_, name, config_, in_window(name));
+      if (config_.has_key(in_window(name))) config_member(json_, name, config_, in_window(name));
     }
     if (batches) {
       if (const auto chosen = parse_batches(*batches, "batches")) {
@@ -235,12 +236,13 @@ class PlanWriter {
 
   void trace() {
     const bool anemoi = is_anemoi_ && config_.get<bool>(anemoi_key("memory.enabled"));
-    const bool said = config_.has("trace.enabled");
+    const bool said = config_.has_key("trace.enabled");
     const bool wanted = said ? config_.get<bool>("trace.enabled") : !is_anemoi_ || anemoi;
     if (!wanted) return json_.member("trace", false);
     using Words = std::vector<std::string>;
     Words kept = config_.get<Words>("trace.keep");
-    if (anemoi && !config_.has("trace.keep")) kept.assign(kAnemoiKeeps.begin(), kAnemoiKeeps.end());
+    if (anemoi && !config_.has_key("trace.keep"))
+      kept.assign(kAnemoiKeeps.begin(), kAnemoiKeeps.end());
     const Words activities = config_.get<Words>("trace.activities");
     kept.insert(kept.end(), activities.begin(), activities.end());
     if (!kept.empty()) return words("trace", kept);
@@ -248,7 +250,7 @@ class PlanWriter {
   }
 
   bool snapshot_wanted() const {
-    if (config_.has("snapshot.enabled")) return config_.get<bool>("snapshot.enabled");
+    if (config_.has_key("snapshot.enabled")) return config_.get<bool>("snapshot.enabled");
     return is_anemoi_ && config_.get<bool>(anemoi_key("snapshot.enabled"));
   }
 
@@ -257,7 +259,7 @@ class PlanWriter {
     const std::array<std::string_view, 5> options = {"stacks", "frees", "max_entries", "rank0_only",
                                                      "on_oom"};
     const auto is_said = [&](std::string_view name) {
-      return config_.has("snapshot." + std::string(name));
+      return config_.has_key("snapshot." + std::string(name));
     };
     if (!wanted && !config_.get<bool>("snapshot.on_oom")) return json_.member("snapshot", false);
     if (!wanted && std::ranges::none_of(options, is_said)) return;
@@ -269,7 +271,7 @@ class PlanWriter {
         json_.key("schedule");
         window(*chosen, 0);
       }
-    } else if (is_anemoi_ && !config_.has("snapshot.enabled")) {
+    } else if (is_anemoi_ && !config_.has_key("snapshot.enabled")) {
       json_.key("schedule");
       turns(config_.get<std::int64_t>(anemoi_key("snapshot.warmup")), 0,
             config_.get<std::int64_t>(anemoi_key("snapshot.steps")));
@@ -281,7 +283,7 @@ class PlanWriter {
   }
 
   void system() {
-    const bool said = config_.has("system.enabled");
+    const bool said = config_.has_key("system.enabled");
     const bool wanted = said || !is_anemoi_ ? config_.get<bool>("system.enabled")
                                             : config_.get<bool>(anemoi_key("system.enabled"));
     if (!wanted) return json_.member("system", false);
@@ -289,7 +291,7 @@ class PlanWriter {
   }
 
   void logs() {
-    if (!config_.has("logs")) return;
+    if (!config_.has_key("logs")) return;
     const ConfigValue value = config_.value_of("logs");
     if (const bool* const on = std::get_if<bool>(&value)) return json_.member("logs", *on);
     const auto* const found =
@@ -299,10 +301,10 @@ class PlanWriter {
 
   void handed_on() {
     for (const std::string_view name : kHandedOn) {
-      if (config_.has(name)) config_member(json_, name, config_, name);
+      if (config_.has_key(name)) config_member(json_, name, config_, name);
     }
     const std::string anemoi = anemoi_key("memory.trace_rank0_only");
-    if (is_anemoi_ && !config_.has("rank0_only") && config_.get<bool>(anemoi)) {
+    if (is_anemoi_ && !config_.has_key("rank0_only") && config_.get<bool>(anemoi)) {
       json_.member("rank0_only", true);
     }
   }
@@ -310,7 +312,7 @@ class PlanWriter {
   void watch() {
     const std::array<std::string_view, 3> names = {"samples", "transforms", "progress"};
     const auto is_said = [&](std::string_view name) {
-      return config_.has("watch." + std::string(name));
+      return config_.has_key("watch." + std::string(name));
     };
     if (std::ranges::none_of(names, is_said)) return;
     json_.key("watch");
@@ -334,7 +336,7 @@ std::string plan_json(const Config& config, const std::string& folder,
 }
 
 std::string anemoi_json(const Config& config) {
-  if (!config.has(kAnemoi)) return {};
+  if (!config.has_key(kAnemoi)) return {};
   JsonWriter json;
   write_anemoi(json, config);
   return std::move(json).finish();

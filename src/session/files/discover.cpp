@@ -133,7 +133,7 @@ class Search {
     }
     argument_ = argument;
     if (!S_ISDIR(facts.st_mode)) {
-      // Who may name what lies in a folder only must not make others wait for a pipe.
+      // A client that may name only what lies in a folder must not make others wait for a pipe.
       if (!within_.empty() && !S_ISREG(facts.st_mode)) {
         return fail(Code::kNotFound, path + ": neither a file nor a folder");
       }
@@ -337,7 +337,7 @@ class Search {
     return path.ends_with(".json") || path.ends_with(".pickle") || path.ends_with(".pkl");
   }
 
-  // Somebody unpacked a.json.gz and kept it: a.json beside it is the same trace, and so is the
+  // a.json.gz was unpacked and kept: a.json beside it is the same trace, and so is the
   // a.json.gz.partial of a writer that is packing it.
   void leave_out_twins() {
     std::set<std::string> plain;

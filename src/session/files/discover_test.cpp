@@ -272,7 +272,7 @@ TEST(Discover, WaitsForNoPipeWhereItIsHeldToAFolder) {
   const TempFolder folder;
   const std::string pipe = folder / "rank0.json";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_TRUE(discover({pipe}));  // who names it in the terminal wants it
+  EXPECT_TRUE(discover({pipe}));  // a user who names it in the terminal wants it
   const auto found = discover({pipe}, std::filesystem::canonical(folder.path()).string());
   ASSERT_FALSE(found);
   EXPECT_EQ(found.error().code, base::Code::kNotFound);

@@ -79,7 +79,7 @@ struct MemoryOf {
 
 std::uint64_t memory_of(const LoadedFile& file) { return std::visit(MemoryOf{}, file); }
 
-// Why a file nobody named is no recording; empty when it may be one.
+// Why a file that was not named is no recording; empty when it may be one.
 base::Result<std::string> look_inside(const FoundFile& file) {
   SCOPE_TRY(const std::unique_ptr<bytes::ByteSource> source,
             bytes::open_source_within(file.within, file.path, {.input_window_bytes = 64 * 1024}));
@@ -99,7 +99,7 @@ base::Result<std::string> look_inside(const FoundFile& file) {
     const bool whole = filled < wanted;
     std::string reason = reason_to_skip(text, whole);
     if (reason.empty() || whole || filled >= kContentPrefixBytes) return reason;
-    wanted = kContentPrefixBytes;  // traceEvents may stand behind long metadata
+    wanted = kContentPrefixBytes;  // traceEvents may stand after long metadata
   }
 }
 
@@ -157,7 +157,7 @@ class Loader {
     }
   }
 
-  // No other file is begun, and nobody waits for the threads of this one.
+  // No other file is begun, and the threads of this one are not waited for.
   void give_up() {
     const std::lock_guard lock(mutex_);
     started_ = order_.size();
@@ -202,7 +202,7 @@ class Loader {
   }
 
   // A file's share of the memory is a guess. What did not fit into it may still fit into all that
-  // is left, now that nobody else needs any.
+  // is left, now that no other file needs any.
   void read_again_alone() {
     for (std::size_t i = 0; i < files_.size() && !stopped(); ++i) {
       const auto* const error = std::get_if<base::Error>(&results_[i]);
@@ -392,7 +392,7 @@ class Walk {
     return text_.substr(begin, end - begin);
   }
 
-  // Over one value, up to the comma or bracket behind it.
+  // Over one value, up to the comma or bracket after it.
   void skip_value() {
     int depth = 0;
     while (!at_end()) {
@@ -416,7 +416,9 @@ class Walk {
 struct Keys {
   std::vector<std::string_view> names;
   bool closed = false;  // the object ended within the text
-  bool has(std::string_view name) const { return std::ranges::find(names, name) != names.end(); }
+  bool has_name(std::string_view name) const {
+    return std::ranges::find(names, name) != names.end();
+  }
 };
 
 // The keys of the object that begins here; stops early at traceEvents.
@@ -445,9 +447,9 @@ Keys keys_of_object(Walk& walk) {
 
 std::string reason_for_object(Walk& walk, bool whole) {
   const Keys keys = keys_of_object(walk);
-  if (keys.has("traceEvents")) return {};
-  if (keys.has("segments") || keys.has("device_traces")) return "a memory snapshot";
-  if (keys.has("optimizer_state") && keys.has("gradients")) {
+  if (keys.has_name("traceEvents")) return {};
+  if (keys.has_name("segments") || keys.has_name("device_traces")) return "a memory snapshot";
+  if (keys.has_name("optimizer_state") && keys.has_name("gradients")) {
     return "addresses that belong to a memory snapshot";
   }
   if (keys.closed) return "JSON without traceEvents";
@@ -476,7 +478,7 @@ std::string reason_for_list(Walk& walk) {
   if (first == '\0') return {};
   if (first != '{') return "a list without events";
   const Keys keys = keys_of_object(walk);
-  if (keys.has("ph") || !keys.closed) return {};
+  if (keys.has_name("ph") || !keys.closed) return {};
   return "a list of objects without 'ph'";
 }
 

@@ -42,8 +42,8 @@ std::string addresses_beside(std::string_view snapshot_path);
 void add_known_addresses(const std::string& snapshot_path, memory::Snapshot& snapshot,
                          const std::string& within = {});
 
-// Whether a JSON file that happens to lie in a folder is a trace. Only files nobody named are
-// asked: a configuration or a memory snapshot beside the traces must not fail the run.
+// Whether a JSON file that happens to lie in a folder is a trace. Only files that were not named
+// are asked: a configuration or a memory snapshot beside the traces must not fail the run.
 
 // How much of the text reason_to_skip wants. Writers put metadata before the events, and the
 // process groups of a large job alone fill hundreds of kilobytes.

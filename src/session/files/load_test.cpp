@@ -44,7 +44,7 @@ struct Case {
 
 const Case kCases[] = {
     {"object with events", R"({"traceEvents":[)", ""},
-    {"events behind metadata", R"({"a":{"x":"}"},"b":[1,"]"],"traceEvents":[]})", ""},
+    {"events after metadata", R"({"a":{"x":"}"},"b":[1,"]"],"traceEvents":[]})", ""},
     {"byte order mark", "\xef\xbb\xbf{\"traceEvents\":[]}", ""},
     {"pretty printed", "\n {\n  \"schemaVersion\": 1,\n", "", false},
     {"header cut short", R"({"schemaVersion": 1, "deviceProp)", ""},

@@ -46,7 +46,7 @@ bool is_local(std::string_view before) {
   return ends_with_word(before, "local");
 }
 
-// The number behind `word`, as in rank3, rank_3, rank-3, rank=3. The last such place counts: it is
+// The number after `word`, as in rank3, rank_3, rank-3, rank=3. The last such place counts: it is
 // the one nearest to what the file is.
 std::optional<std::int32_t> number_behind(std::string_view name, std::string_view word) {
   std::optional<std::int32_t> found;
@@ -78,12 +78,12 @@ std::optional<std::int32_t> number_behind_r(std::string_view name) {
 std::optional<std::int32_t> number_before_step(std::string_view name) {
   const std::string_view digits = digits_from(name, 0);
   if (digits.size() < 2 || digits.front() != '0') return std::nullopt;
-  const std::string_view behind = name.substr(digits.size());
-  if (behind.empty() || std::string_view("_-.").find(behind.front()) == std::string_view::npos) {
+  const std::string_view rest = name.substr(digits.size());
+  if (rest.empty() || std::string_view("_-.").find(rest.front()) == std::string_view::npos) {
     return std::nullopt;
   }
   constexpr std::string_view kStep = "step";
-  if (!equals_word(behind.substr(1, kStep.size()), kStep)) return std::nullopt;
+  if (!equals_word(rest.substr(1, kStep.size()), kStep)) return std::nullopt;
   return number_of(digits);
 }
 
@@ -100,7 +100,7 @@ std::string_view without_extension(std::string_view name) {
   return name;
 }
 
-// Whether a number behind this counts windows of one process.
+// Whether a number after this counts windows of one process.
 bool counts_windows(std::string_view before) {
   while (!before.empty() && !base::is_letter(before.back())) before.remove_suffix(1);
   for (const std::string_view word :
@@ -167,7 +167,7 @@ bool is_recording_in_ranks(std::string_view name) {
 
 bool fits_rank(std::int64_t rank) { return rank >= 0 && rank <= 0x7fffffff; }
 
-// Numbers at the end of the names of these files, if all have one, none twice, behind one prefix.
+// Numbers at the end of the names of these files, if all have one, none twice, after one prefix.
 std::vector<std::int32_t> trailing_numbers(const std::vector<RankedFile>& files,
                                            const std::vector<std::size_t>& unknown,
                                            const std::set<std::int32_t>& taken) {

@@ -39,7 +39,7 @@ struct RankChoice {
 
 // One choice per file; the files must be in natural order. Files that neither say nor spell a rank
 // get one each from a number at the end of their names when all of them have one (trace_3.json),
-// else the lowest ones nobody has, in order. TensorBoard's WORKER.TIME.pt.trace.json of one worker
+// else the lowest free ones, in order. TensorBoard's WORKER.TIME.pt.trace.json of one worker
 // are one rank.
 std::vector<RankChoice> choose_ranks(const std::vector<RankedFile>& files);
 
@@ -59,7 +59,7 @@ struct WindowSpan {
 // both: the first such pair as text, empty if there is none. The windows must be by start.
 std::string overlap_in(const std::vector<WindowSpan>& windows);
 
-// So far clocks of machines that nobody sets well may be from each other.
+// So far apart the clocks of badly kept machines may be.
 inline constexpr std::int64_t kClocksApart = 600'000'000'000;
 // The same where nothing but their order makes files ranks, so that they may as well be separate
 // runs of one machine: to start a program takes longer, and clocks of a cluster agree better.

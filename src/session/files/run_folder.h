@@ -12,7 +12,7 @@ namespace stepscope::session {
 // The N of attempt-N: a run that was started again under the same name.
 std::optional<std::uint64_t> attempt_number(std::string_view folder_name);
 
-// Whether this is the text of a run.json that stepscope wrote, and not somebody else's.
+// Whether this is the text of a run.json that stepscope wrote, and no other program.
 bool says_run(std::string_view text);
 
 // The id in such a text: the same in every part of one run. Empty where there is none.

@@ -137,7 +137,7 @@ std::string attempt_of_launch(const ProgramRun& run, const std::string& folder) 
 // Under another name first, complete with its attempt.json: of many ranks one succeeds.
 base::Result<std::string> make_attempt(const ProgramRun& run, const std::string& folder) {
   const std::vector<std::uint64_t> numbers = attempts_in(folder);
-  // Who came between is among the numbers, or takes the next one before us.
+  // A command that came between is among the numbers, or takes the next one before us.
   if (std::string same = attempt_of_launch(run, folder); !same.empty()) return same;
   const std::uint64_t number = numbers.empty() ? 0 : numbers.front() + 1;
   std::string making = fmt::format("{}/.attempt-{}-XXXXXX", folder, number);
@@ -361,7 +361,7 @@ std::string bad_end_of(const Recording& recording, const analysis::Selection& se
     return end.second.empty() || !chosen;
   });
   if (ends.empty()) return {};
-  // Who fails ends the others: an exception is more likely the cause than a signal.
+  // A rank that fails ends the others: an exception is more likely the cause than a signal.
   const auto cause = std::ranges::max_element(
       ends, {}, [](const auto& end) { return end.second.starts_with("ended by an exception"); });
   const bool alone = recording.run.ranks.size() < 2 && recording.rank_records.size() < 2;

@@ -1,4 +1,4 @@
-// The run of a program that nobody recorded from within: its beginning, its end and what the
+// The run of a program that was not recorded from within: its beginning, its end and what the
 // machine did meanwhile, as `stepscope run` saw it. Written as stepscope.profile would
 // (docs/formats/run-folder.md), so that everything can read it.
 #pragma once
@@ -26,10 +26,10 @@ struct ProgramRun {
   std::int64_t rank = 0, local_rank = 0, world_size = 1;
   std::string launch;  // what the processes of this launch share
   std::vector<std::string> tags;
-  std::string run_id;  // empty: told by the script
+  std::string run_id;  // empty: taken from the script
   base::Nanos start_unix_ns = 0;
   base::Nanos wall_ns = 0, processor_ns = 0;
-  std::optional<std::uint64_t> peak_bytes = {};  // nothing: too little to be told
+  std::optional<std::uint64_t> peak_bytes = {};  // nothing: too little to be measured
   int status = 0;                                // exit status; of a signal 128 and its number
   std::string signal;                            // that ended it: "SIGKILL"; empty: it exited
   std::string why_nothing;                       // why no training was recorded
@@ -64,7 +64,7 @@ MovedFiles move_tree(const std::string& from, const std::string& to);
 // How the processes of a run ended, by what they wrote down themselves.
 
 // Where a rank did not end by itself: "rank 3 was killed, or still runs". Empty where all did, and
-// where nobody says: traces alone do not know.
+// where it was not written down: traces alone do not know.
 std::string bad_end_of(const Recording& recording, const analysis::Selection& selection);
 
 }  // namespace stepscope::session

@@ -16,7 +16,7 @@
 namespace stepscope::session {
 namespace {
 
-// Memory of a GPU is told by host threads; its line still belongs to the GPU.
+// Memory of a GPU is recorded by host threads; its line still belongs to the GPU.
 std::optional<std::int32_t> device_of(const trace::Track& track, std::string_view name) {
   if (track.is_device) return track.device;
   if (!name.starts_with("GPU ")) return std::nullopt;

@@ -44,7 +44,7 @@ class Linker {
     return entry == base::RowSet::kNone ? kNoRow : trace_->launches().op[entry];
   }
 
-  // Callees stand behind their caller; all that begin before it ends are looked at.
+  // Callees stand after their caller; all that begin before it ends are looked at.
   void add_children(EventDetails& out, Row row) const {
     const trace::Track& track = trace_->tracks()[trace_->track()[row]];
     const base::Nanos end = trace_->end(row);

@@ -1,4 +1,4 @@
-// All that is known about one event, and who it is linked to.
+// Events as pages show them: search, and all that is known about one, with its links.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace stepscope::session {
 
-// An event of a trace as pages name it: who it is, where it is drawn, when it was.
+// An event of a trace as pages name it: what it is, where it is drawn, when it was.
 
 struct EventCard {
   const TimelineWindow* window = nullptr;

@@ -23,7 +23,7 @@ using base::Nanos;
 // A series that is drawn: what it is called, and how its whole numbers become the unit.
 struct SampledLine {
   std::string_view series;
-  std::string_view label;  // behind the name of the device
+  std::string_view label;  // after the name of the device
   std::string_view unit;
   double scale = 1;            // of values; of a running total: of its growth per nanosecond
   bool of_processors = false;  // a share of all processors; ticks of the kernel are coarse, so that
@@ -81,8 +81,8 @@ std::vector<CounterLine::Sample> samples_of(const Curve& curve, double scale, Na
 
 // Only the time of the run is drawn; what held when it began is known.
 void clip_samples(std::vector<CounterLine::Sample>& samples, Nanos length) {
-  const auto behind = std::ranges::upper_bound(samples, length, {}, &CounterLine::Sample::time);
-  samples.erase(behind, samples.end());
+  const auto beyond = std::ranges::upper_bound(samples, length, {}, &CounterLine::Sample::time);
+  samples.erase(beyond, samples.end());
   auto first = std::ranges::upper_bound(samples, Nanos{0}, {}, &CounterLine::Sample::time);
   if (first == samples.begin()) return;
   --first;
@@ -114,7 +114,7 @@ void TrackList::add_sampled(const analysis::RunView& view) {
         }
         const bool traffic = line.unit == "bytes/s";
         if (samples.empty() || (traffic && is_flat_zero(samples))) continue;
-        // Behind all ranks, by machine, in the order of the table above.
+        // After all ranks, by machine, in the order of the table above.
         const Order order{kMachineRank,          kMachineSection, number, static_cast<int>(i), 0,
                           label_of(line, *curve)};
         TimelineTrack& to = tracks_[order];

@@ -86,11 +86,11 @@ class TileMaker {
       const std::size_t stop = std::min(end, lane.first_at(from + grid.column, begin));
       Nanos total = 0;
       std::size_t longest = begin;
-      const auto add = [&](std::size_t first, std::size_t behind) {
-        if (first >= behind) return;
-        const std::size_t best = lane.longest(first, behind);
+      const auto add = [&](std::size_t first, std::size_t end) {
+        if (first >= end) return;
+        const std::size_t best = lane.longest(first, end);
         if (total == 0 || lane.duration(best) > lane.duration(longest)) longest = best;
-        total += lane.total(first, behind);
+        total += lane.total(first, end);
       };
       for (; next_wide != wide.end() && *next_wide < stop; ++next_wide) {
         add(begin, *next_wide);
@@ -98,7 +98,7 @@ class TileMaker {
         begin = *next_wide + 1;
       }
       add(begin, stop);
-      // Shorter than its column, by which it is told from a single one.
+      // Shorter than its column, so that it differs from a single gap.
       if (total > 0) add_gap(gaps, longest, from, std::min(total, grid.column - 1));
       begin = stop;
     }
@@ -217,7 +217,7 @@ Tile make_tile(const TimelineTrack& track, const TileAddress& address) {
                           ? static_cast<Nanos>(address.index) * column * Nanos{kTileColumns}
                           : kForever;
   TileMaker maker(start, column);
-  // Behind the end there is nothing, and no more room in a number.
+  // After the end there is nothing, and no more room in a number.
   if (start > track.last) return std::move(maker).take(0);
   if (track.kind == TrackKind::kCounter) {
     maker.add_line(track.line);

@@ -26,7 +26,7 @@ std::optional<trace::Span> extent_of(const trace::Trace& trace) {
       span->start = std::min(span->start, line.time);
       span->end = std::max(span->end, line.time);
     }
-    // The process, and what was sampled beside it, went on behind the last of its events.
+    // The process, and what was sampled beside it, went on after the last of its events.
     if (span) span->end = std::max(span->end, record->length);
   }
   return span;

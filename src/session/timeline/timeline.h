@@ -62,7 +62,7 @@ struct GapLane {
   std::optional<Lane> lane;
 };
 
-// The rank of what is a machine's, not a rank's; behind all of them.
+// The rank of what is a machine's, not a rank's; after all of them.
 inline constexpr std::int32_t kMachineRank = std::numeric_limits<std::int32_t>::max();
 
 struct TimelineTrack {

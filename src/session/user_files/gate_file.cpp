@@ -138,13 +138,13 @@ class GateFileParser {
     }
     std::vector<GateLimit> out;
     for (const auto& entry : node) {
-      SCOPE_TRY(GateLimit limit, one(entry.first, entry.second));
+      SCOPE_TRY(GateLimit limit, read_limit(entry.first, entry.second));
       out.push_back(std::move(limit));
     }
     return out;
   }
 
-  base::Result<GateLimit> one(const YAML::Node& name, const YAML::Node& keys) const {
+  base::Result<GateLimit> read_limit(const YAML::Node& name, const YAML::Node& keys) const {
     const std::string called = scalar_of(name);
     if (!keys.IsMap()) {
       return wrong(keys, fmt::format("'{}' takes max_increase, max_decrease, max or min", called));
@@ -270,7 +270,7 @@ class GateFileParser {
       if (allows_nothing && limit.column && !limit.column->tells_noise() &&
           analysis::is_measured(limit.unit)) {
         return wrong(change,
-                     fmt::format("'{}' is one figure of the run, and nobody knows its noise: say "
+                     fmt::format("'{}' is one figure of the run, and its noise is not known: say "
                                  "'per_step: true' to judge it step by step, or allow more than 0",
                                  limit.name));
       }

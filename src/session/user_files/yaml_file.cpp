@@ -45,7 +45,7 @@ class TemplateCheck : public YAML::EventHandler {
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     if (!begins_key()) return;
-    if (const auto text = named_.find(anchor); text != named_.end()) say(mark, text->second);
+    if (const auto text = named_.find(anchor); text != named_.end()) note_key(mark, text->second);
   }
 
   void OnScalar(const YAML::Mark& mark, const std::string& /*tag*/, YAML::anchor_t anchor,
@@ -57,7 +57,7 @@ class TemplateCheck : public YAML::EventHandler {
     if (!is_key && anchor == YAML::NullAnchor) return;
     const std::string_view text = texts_.emplace_back(value);
     if (anchor != YAML::NullAnchor) named_[anchor] = text;
-    if (is_key) say(mark, text);
+    if (is_key) note_key(mark, text);
   }
 
   void OnSequenceStart(const YAML::Mark& /*mark*/, const std::string& /*tag*/,
@@ -88,7 +88,7 @@ class TemplateCheck : public YAML::EventHandler {
     return !level.key_is_next;
   }
 
-  void say(const YAML::Mark& mark, std::string_view key) {
+  void note_key(const YAML::Mark& mark, std::string_view key) {
     if (fault_ || key == "<<") return;  // all that '<<' names is taken over, nothing is lost
     const auto [before, is_new] = levels_.back().lines.emplace(key, mark.line);
     if (is_new) return;

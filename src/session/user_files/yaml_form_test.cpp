@@ -87,7 +87,7 @@ TEST(YamlForm, ASecondDocument) {
                 "everything into one, without '---'");
     }
   }
-  // The library ends a document behind its last bracket.
+  // The library ends a document after its last bracket.
   EXPECT_EQ(kThresholds("{input-bound: {warning: 0.2}}\n{host-sync: {}}\n").substr(0, 31),
             "f.yaml:2:1: a second document b");
 }
