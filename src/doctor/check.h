@@ -1,5 +1,5 @@
 // One answer about the machine: what was found, what it means, what to do and why it matters. Made
-// in a process of its own (apart.h), so it also travels as text.
+// in a process of its own (subprocess.h), so it also travels as text.
 #pragma once
 
 #include <cstdint>

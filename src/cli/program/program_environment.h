@@ -1,4 +1,4 @@
-// The variables a program is started with: those of this process, and the hook's.
+// Where the Python package is, the variables its hook is started with, and the reports it writes.
 #pragma once
 
 #include <string>

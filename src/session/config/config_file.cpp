@@ -141,7 +141,7 @@ class ConfigReader {
                                   .error);
     }
     const std::string path((*key)->path);
-    // By two of its names; the same name twice is an error of any file (yaml_form.h).
+    // By two of its names; the same name twice is an error of any file.
     if (const auto before = seen_.find(path); before != seen_.end()) {
       return keep(name, wrong(name, fmt::format("'{}' is said twice, first in line {}",
                                                 last_name(path), before->second.Mark().line + 1))

@@ -1,5 +1,5 @@
 // Which files a list of paths means. Folders are searched in depth for names that recordings
-// have; whether such a file is one is for its content to say (session/files/content.h).
+// have; whether such a file is one is for its content to say (session/files/load.h).
 #pragma once
 
 #include <sys/stat.h>

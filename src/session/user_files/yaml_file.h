@@ -38,7 +38,7 @@ std::string meant(std::string_view given, std::span<const std::string_view> word
 base::Failure yaml_failure(std::string_view text, std::string_view name,
                            const YAML::Exception& error);
 
-// What `parse` makes of the one document of a text that says each key once (yaml_form.h). The
+// What `parse` makes of the one document of a text that says each key once. The
 // library reports by throwing; nothing of that leaves this function.
 template <class T>
 base::Result<T> with_yaml(const std::string& text, std::string_view name,
