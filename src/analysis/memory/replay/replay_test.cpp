@@ -13,7 +13,7 @@ using memory::Action;
 using memory::BlockState;
 
 constexpr base::Bytes kReplayMiB = 1 << 20;
-constexpr std::uint64_t kReplayLow = 1 << 30, kHigh = std::uint64_t{1} << 40;
+constexpr std::uint64_t kReplayLow = 1 << 30, kReplayHigh = std::uint64_t{1} << 40;
 
 Replay follow_made(SnapshotForTests& made, bool expandable = false) {
   memory::Snapshot snapshot = made.make();
@@ -78,9 +78,10 @@ TEST(Replay, WaitingBlocksAreActiveButNotAllocated) {
 TEST(Replay, WhatWasThereBeforeIsWorkedOutBackwards) {
   SnapshotForTests made;
   made.event({Action::kAlloc, kReplayLow + kReplayMiB, 1024})
-      .event({Action::kFreeRequested, kReplayLow, 2048})       // older than the history
-      .event({Action::kFreeCompleted, kReplayLow, 2048})       //
-      .event({Action::kSegmentFree, kHigh, 30 * kReplayMiB});  // a segment older than the history
+      .event({Action::kFreeRequested, kReplayLow, 2048})  // older than the history
+      .event({Action::kFreeCompleted, kReplayLow, 2048})  //
+      .event({Action::kSegmentFree, kReplayHigh,
+              30 * kReplayMiB});  // a segment older than the history
   made.segment({{kReplayLow, kReplayMiB - 512, 0, BlockState::kInactive},
                 {kReplayLow + kReplayMiB - 512, 512, 7, BlockState::kActive},
                 {kReplayLow + kReplayMiB, 1024, 1024, BlockState::kActive},
@@ -138,8 +139,8 @@ TEST(Replay, AnOomSeesWhatWasFreeWhere) {
   SnapshotForTests made;
   made.event({Action::kSegmentAlloc, kReplayLow, 20 * kReplayMiB})
       .event({Action::kAlloc, kReplayLow, 4 * kReplayMiB})
-      .event({Action::kSegmentAlloc, kHigh, 2 * kReplayMiB})
-      .event({Action::kAlloc, kHigh, 512})
+      .event({Action::kSegmentAlloc, kReplayHigh, 2 * kReplayMiB})
+      .event({Action::kAlloc, kReplayHigh, 512})
       .event({Action::kOom, 1000, 40 * kReplayMiB});
   const Replay replay = follow_made(made);
   ASSERT_EQ(replay.ooms.size(), 1u);
@@ -155,12 +156,12 @@ TEST(Replay, AnOomSeesWhatWasFreeWhere) {
 TEST(Replay, ContradictionsAreCountedAndDoNotStopIt) {
   SnapshotForTests made;
   made.event({Action::kSegmentAlloc, kReplayLow, 2 * kReplayMiB})
-      .event({Action::kAlloc, kHigh, 512})                        // outside every segment
-      .event({Action::kAlloc, kReplayLow + 4096, 512})            // no free block begins here
-      .event({Action::kSegmentFree, kReplayLow, 2 * kReplayMiB})  // still in use
-      .event({Action::kSegmentFree, kReplayLow, 2 * kReplayMiB})  // returned twice
-      .event({Action::kSegmentUnmap, kHigh * 2, kReplayMiB})      // never mapped
-      .event({Action::kFreeCompleted, kHigh, 512});
+      .event({Action::kAlloc, kReplayHigh, 512})                    // outside every segment
+      .event({Action::kAlloc, kReplayLow + 4096, 512})              // no free block begins here
+      .event({Action::kSegmentFree, kReplayLow, 2 * kReplayMiB})    // still in use
+      .event({Action::kSegmentFree, kReplayLow, 2 * kReplayMiB})    // returned twice
+      .event({Action::kSegmentUnmap, kReplayHigh * 2, kReplayMiB})  // never mapped
+      .event({Action::kFreeCompleted, kReplayHigh, 512});
   const Replay replay = follow_made(made);
   EXPECT_EQ(replay.doubts.outside_segments, 1u);
   EXPECT_EQ(replay.doubts.not_at_a_free_block, 1u);

@@ -14,7 +14,7 @@ constexpr base::Bytes kSimulatedMiB = 1 << 20;
 constexpr std::uint64_t kSimulatedLow = 1 << 30, kMid = std::uint64_t{1} << 35,
                         kHigh = std::uint64_t{1} << 40;
 
-struct Prepared {
+struct SimulatedHistory {
   memory::Snapshot snapshot;
   Allocations allocations;
   Replay replay;
@@ -22,8 +22,8 @@ struct Prepared {
   Requests requests() const { return requests_of(history(), allocations, replay); }
 };
 
-Prepared prepare(SnapshotForTests& made, memory::Settings settings = {}) {
-  Prepared out;
+SimulatedHistory prepare(SnapshotForTests& made, memory::Settings settings = {}) {
+  SimulatedHistory out;
   out.snapshot = made.make();
   out.snapshot.settings = std::move(settings);
   out.allocations = find_allocations(out.snapshot, out.history());
@@ -31,7 +31,7 @@ Prepared prepare(SnapshotForTests& made, memory::Settings settings = {}) {
   return out;
 }
 
-Reproduction reproduction_of(const Prepared& of) { return reproduce(of.requests()); }
+Reproduction reproduction_of(const SimulatedHistory& of) { return reproduce(of.requests()); }
 
 void free_at(SnapshotForTests& made, std::uint64_t address, base::Bytes size) {
   made.event({Action::kFreeRequested, address, size})
@@ -57,7 +57,7 @@ TEST(Simulated, AsksTheDriverForTheSameAsRecorded) {
   make_holes(made);
   made.event({Action::kAlloc, kSimulatedLow,
               5 * kSimulatedMiB});  // the best fit: as small as the other, lower
-  const Prepared prepared = prepare(made);
+  const SimulatedHistory prepared = prepare(made);
   const Reproduction same = reproduction_of(prepared);
   EXPECT_TRUE(same.is_same) << same.why;
   EXPECT_EQ(same.driver_calls, 3u);
@@ -78,7 +78,7 @@ TEST(Simulated, NoticesARecordItCannotExplain) {
 TEST(Simulated, OtherSettingsNeedOtherMemory) {
   SnapshotForTests made;
   make_holes(made);
-  const Prepared of = prepare(made);
+  const SimulatedHistory of = prepare(made);
   const auto under = [&](const Rules& rules) { return simulate(of.requests(), rules, {}); };
   const Simulated recorded = under(of.replay.rules);
   EXPECT_EQ(recorded.peak_reserved, 56 * kSimulatedMiB);
@@ -106,7 +106,7 @@ TEST(Simulated, ReturnsEverythingUnusedWhereTheDriverRefuses) {
       .event({Action::kSegmentAlloc, kHigh, 40 * kSimulatedMiB, stack})
       .event({Action::kAlloc, kHigh, 40 * kSimulatedMiB, stack})
       .event({Action::kOom, 5 * kSimulatedMiB, 50 * kSimulatedMiB, stack});
-  const Prepared of = prepare(made);
+  const SimulatedHistory of = prepare(made);
   EXPECT_TRUE(reproduction_of(of).is_same);
   const std::optional<Limit> limit = limit_seen(of.history(), of.replay);
   ASSERT_TRUE(limit);
@@ -130,7 +130,7 @@ TEST(Simulated, ALimitIsTheProcessOwnWhereTheDriverHadEnough) {
         .event({Action::kAlloc, kSimulatedLow, 30 * kSimulatedMiB})
         .event({Action::kOom, static_cast<std::uint64_t>((is_own ? 900 : 5) * kSimulatedMiB),
                 50 * kSimulatedMiB});
-    const Prepared of = prepare(made);
+    const SimulatedHistory of = prepare(made);
     const std::optional<Limit> limit = limit_seen(of.history(), of.replay);
     ASSERT_TRUE(limit);
     EXPECT_EQ(limit->is_own, is_own);
@@ -144,7 +144,7 @@ TEST(Simulated, LargeBlocksAreKeptWholeAboveTheSplitLimit) {
       .event({Action::kAlloc, kSimulatedLow, 100 * kSimulatedMiB});
   free_at(made, kSimulatedLow, 100 * kSimulatedMiB);
   made.event({Action::kAlloc, kSimulatedLow, 12 * kSimulatedMiB});  // cut out of the large one
-  const Prepared of = prepare(made);
+  const SimulatedHistory of = prepare(made);
   EXPECT_TRUE(reproduction_of(of).is_same);
   Rules whole = of.replay.rules;
   whole.max_split_size = 64 * kSimulatedMiB;
@@ -160,7 +160,7 @@ TEST(Simulated, TheCollectorReturnsWhatIsOld) {
   free_at(made, kSimulatedLow, 30 * kSimulatedMiB);
   made.event({Action::kSegmentAlloc, kHigh, 40 * kSimulatedMiB})
       .event({Action::kAlloc, kHigh, 40 * kSimulatedMiB});
-  const Prepared of = prepare(made);
+  const SimulatedHistory of = prepare(made);
   Rules collecting = of.replay.rules;
   collecting.collect_above = 0.5;
   const Simulated out = simulate(of.requests(), collecting, 100 * kSimulatedMiB);
@@ -174,7 +174,7 @@ TEST(Simulated, WhatIsOlderIsLaidOutAfresh) {
   made.event({Action::kAlloc, kSimulatedLow, 30 * kSimulatedMiB});
   made.segment(
       {{kSimulatedLow, 30 * kSimulatedMiB, 30 * kSimulatedMiB, memory::BlockState::kActive}});
-  const Prepared of = prepare(made);
+  const SimulatedHistory of = prepare(made);
   EXPECT_TRUE(reproduction_of(of).is_same);
   const Simulated out = simulate(of.requests(), of.replay.rules, {});
   EXPECT_EQ(out.peak_reserved, 30 * kSimulatedMiB);
