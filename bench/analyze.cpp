@@ -51,7 +51,7 @@ int run(const Options& options) {
   session::OpenOptions open;
   open.threads = threads;
   const Timer load(threads);
-  const session::Recording recording = value_of(session::open({options.path}, open));
+  const session::OpenedRun recording = value_of(session::open({options.path}, open));
   const double load_s = load.seconds();
   const Timer prepare(threads);
   session::Study study = value_of(session::Study::prepare(recording, {}, threads));

@@ -102,15 +102,15 @@ Exit show_text(const Context& context, std::string_view text) {
   return shown ? Exit::kDone : show_error(context, shown.error());
 }
 
-std::optional<OpenedRun> open_run(const Context& context, Exit& status, std::size_t skip) {
+std::optional<TimedRun> open_run(const Context& context, Exit& status, std::size_t skip) {
   std::vector<std::string> paths = context.arguments.words();
   paths.erase(paths.begin(),
               paths.begin() + static_cast<std::ptrdiff_t>(std::min(skip, paths.size())));
   return open_paths(context, status, paths);
 }
 
-std::optional<OpenedRun> open_paths(const Context& context, Exit& status,
-                                    const std::vector<std::string>& paths) {
+std::optional<TimedRun> open_paths(const Context& context, Exit& status,
+                                   const std::vector<std::string>& paths) {
   if (paths.empty()) {
     context.console.error(
         "no PATH given: a trace file, a memory snapshot, a folder of them, or - for standard "
@@ -128,7 +128,7 @@ std::optional<OpenedRun> open_paths(const Context& context, Exit& status,
     return std::nullopt;
   }
   const auto start = std::chrono::steady_clock::now();
-  base::Result<session::Recording> recording = [&] {
+  base::Result<session::OpenedRun> recording = [&] {
     Progress progress(context, "reading");
     return session::open(paths, open_options(context, progress));
   }();
@@ -138,10 +138,10 @@ std::optional<OpenedRun> open_paths(const Context& context, Exit& status,
   }
   const auto took = std::chrono::steady_clock::now() - start;
   note_useless_pattern(context, recording->run);
-  return OpenedRun{{*std::move(recording)}, std::chrono::duration<double>(took).count()};
+  return TimedRun{{*std::move(recording)}, std::chrono::duration<double>(took).count()};
 }
 
-Exit finish(const Context& context, const session::Recording& recording, Shown shown) {
+Exit finish(const Context& context, const session::OpenedRun& recording, Shown shown) {
   const base::ImportLog notes = session::notes_of(recording);
   if (!notes.lost_data()) return Exit::kDone;
   std::string kinds;

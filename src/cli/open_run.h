@@ -11,17 +11,17 @@
 
 namespace stepscope::cli {
 
-struct OpenedRun : session::Recording {
+struct TimedRun : session::OpenedRun {
   double seconds = 0;  // it took
 };
 
 // Nothing after an error, which then has been shown; `status` is what to exit with.
 // The paths are the words after the first `skip`.
-std::optional<OpenedRun> open_run(const Context& context, Exit& status, std::size_t skip = 0);
+std::optional<TimedRun> open_run(const Context& context, Exit& status, std::size_t skip = 0);
 
 // The same of these paths.
-std::optional<OpenedRun> open_paths(const Context& context, Exit& status,
-                                    const std::vector<std::string>& paths);
+std::optional<TimedRun> open_paths(const Context& context, Exit& status,
+                                   const std::vector<std::string>& paths);
 
 // Shows an error and says what to exit with.
 Exit show_error(const Context& context, const base::Error& error);
@@ -33,6 +33,6 @@ enum class Shown : unsigned char { kWithLosses, kWithoutLosses };
 
 // The exit status of a command that has done its work. What is missing of the files is said in one
 // line on standard error, unless it has just been shown on the same terminal.
-Exit finish(const Context& context, const session::Recording& recording, Shown shown);
+Exit finish(const Context& context, const session::OpenedRun& recording, Shown shown);
 
 }  // namespace stepscope::cli

@@ -18,7 +18,7 @@
 namespace stepscope::python {
 namespace {
 
-report::Answers answers_of(const session::Recording& recording, const PageChoice& choice,
+report::Answers answers_of(const session::OpenedRun& recording, const PageChoice& choice,
                            const OpenedWith& with, session::ReportRequest asked = {}) {
   const analysis::Selection chosen{choice.ranks, choice.steps, with.peaks};
   for (const auto& [name, value] : choice.settings) {

@@ -76,7 +76,7 @@ struct Compared {
 
 class OpenRun {
  public:
-  OpenRun(session::Recording recording, OpenedWith with)
+  OpenRun(session::OpenedRun recording, OpenedWith with)
       : recording_(std::move(recording)), with_(std::move(with)) {}
 
   // From any thread, without Python's lock.
@@ -94,7 +94,7 @@ class OpenRun {
   std::shared_ptr<const session::Study> study(const std::vector<std::int32_t>& ranks,
                                               const std::vector<std::int64_t>& steps);
 
-  session::Recording recording_;
+  session::OpenedRun recording_;
   OpenedWith with_;
   std::mutex mutex_;  // of what follows
   analysis::Selection last_;

@@ -20,7 +20,7 @@
 namespace stepscope::server {
 
 struct LoadedRun {
-  session::Recording recording;
+  session::OpenedRun recording;
   std::optional<session::Study> study;  // of all of it
   session::Timeline timeline;
   std::string info;  // as `stepscope info --json --no-timing`

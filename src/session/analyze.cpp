@@ -7,7 +7,7 @@
 
 namespace stepscope::session {
 
-base::Result<Study> Study::prepare(const Recording& recording, const analysis::Selection& selection,
+base::Result<Study> Study::prepare(const OpenedRun& recording, const analysis::Selection& selection,
                                    unsigned threads) {
   SCOPE_TRY(analysis::RunView view,
             analysis::make_view(recording.run,

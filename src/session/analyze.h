@@ -16,7 +16,7 @@ namespace stepscope::session {
 class Study {
  public:
   // The recording must outlive the study.
-  static base::Result<Study> prepare(const Recording& recording,
+  static base::Result<Study> prepare(const OpenedRun& recording,
                                      const analysis::Selection& selection, unsigned threads);
   // The same for a run alone.
   static base::Result<Study> prepare(const trace::Run& run, const analysis::Selection& selection,

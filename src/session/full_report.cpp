@@ -27,9 +27,9 @@ namespace {
 // Which training framework drove the run and what recorded it, so that advice speaks the language
 // of both.
 
-advice::Framework framework_of(const Recording& recording);
+advice::Framework framework_of(const OpenedRun& recording);
 
-advice::Recorder recorder_of(const Recording& recording);
+advice::Recorder recorder_of(const OpenedRun& recording);
 
 using advice::Framework;
 
@@ -59,7 +59,7 @@ Framework framework_of(const trace::Trace& trace) {
 // What began a recording of ours: "profile", "run", "command" (by `stepscope run`, from within the
 // program and from outside), "lightning", …; empty: another program, or a
 // version of stepscope that did not write it.
-std::string recorder_name(const Recording& recording) {
+std::string recorder_name(const OpenedRun& recording) {
   for (const trace::RankTraces& rank : recording.run.ranks) {
     for (const trace::Window& window : rank.windows) {
       for (const auto& [key, value] : window.trace.header().metadata) {
@@ -73,7 +73,7 @@ std::string recorder_name(const Recording& recording) {
   return {};
 }
 
-Framework framework_of(const Recording& recording) {
+Framework framework_of(const OpenedRun& recording) {
   const std::string recorder = recorder_name(recording);
   if (recorder == "lightning") return Framework::kLightning;
   if (recorder == "transformers") return Framework::kHuggingFace;
@@ -87,7 +87,7 @@ Framework framework_of(const Recording& recording) {
   return Framework::kPyTorch;
 }
 
-advice::Recorder recorder_of(const Recording& recording) {
+advice::Recorder recorder_of(const OpenedRun& recording) {
   const std::string recorder = recorder_name(recording);
   if (recorder == "run" || recorder == "command") return advice::Recorder::kRunCommand;
   if (recorder == "profile" || (recorder.empty() && !recording.rank_records.empty())) {
@@ -177,7 +177,7 @@ std::string end_text(const base::ImportLog& log, const std::string& path) {
 }
 
 // What is wrong with the files, for the first line of the findings.
-std::string lost_text(const Recording& recording) {
+std::string lost_text(const OpenedRun& recording) {
   for (const trace::RankTraces& rank : recording.run.ranks) {
     for (const trace::Window& window : rank.windows) {
       const base::ImportLog& log = window.trace.log();
@@ -208,7 +208,7 @@ std::int64_t compute_major(const report::RunInfo& info) {
   return least;
 }
 
-advice::Advice advice_of(const report::Answers& answers, const Recording& recording,
+advice::Advice advice_of(const report::Answers& answers, const OpenedRun& recording,
                          const ReportRequest& request) {
   std::vector<advice::AnswerOf> of;
   of.reserve(answers.answers.size());
@@ -234,7 +234,7 @@ base::Status check_setting(const std::string& name, const std::string& value) {
   return base::Done{};
 }
 
-base::Result<report::Answers> first_answers(const Recording& recording, const Study& study) {
+base::Result<report::Answers> first_answers(const OpenedRun& recording, const Study& study) {
   report::Answers answers;
   answers.info = summary_of(recording);
   for (const Analysis* about : analysis::analyses()) {
@@ -248,7 +248,7 @@ base::Result<report::Answers> first_answers(const Recording& recording, const St
   return answers;
 }
 
-base::Result<report::Answers> full_report(const Recording& recording,
+base::Result<report::Answers> full_report(const OpenedRun& recording,
                                           const analysis::Selection& selection,
                                           const ReportRequest& request, unsigned threads) {
   threads = std::max(1u, threads);
@@ -295,7 +295,7 @@ report::MachineInfo machine_info(const series::Node& node) {
   return info;
 }
 
-report::RunInfo summary_with(const Recording& recording, const report::RecordedMemory& memory) {
+report::RunInfo summary_with(const OpenedRun& recording, const report::RecordedMemory& memory) {
   std::vector<report::NotedFile> others;
   others.reserve(recording.nodes.size());
   for (const series::Node& node : recording.nodes) others.push_back({node.path, &node.log});
@@ -309,15 +309,15 @@ report::RunInfo summary_with(const Recording& recording, const report::RecordedM
 
 }  // namespace
 
-report::RecordedMemory memory_of(const Recording& recording) {
+report::RecordedMemory memory_of(const OpenedRun& recording) {
   return {recording.snapshots, recording.timelines, recording.stats};
 }
 
-report::RunInfo summary_of(const Recording& recording) {
+report::RunInfo summary_of(const OpenedRun& recording) {
   return summary_with(recording, memory_of(recording));
 }
 
-report::RunInfo summary_without_memory(const Recording& recording) {
+report::RunInfo summary_without_memory(const OpenedRun& recording) {
   return summary_with(recording, {});
 }
 

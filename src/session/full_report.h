@@ -31,21 +31,21 @@ struct ReportRequest {
 base::Status check_setting(const std::string& name, const std::string& value);
 
 // What the recording cannot answer is left out. Holds its own tables: the recording may go.
-base::Result<report::Answers> full_report(const Recording& recording,
+base::Result<report::Answers> full_report(const OpenedRun& recording,
                                           const analysis::Selection& selection,
                                           const ReportRequest& request, unsigned threads);
 
 // Only what the first lines of a page are made of (report::kFirstAnalyses).
-base::Result<report::Answers> first_answers(const Recording& recording, const Study& study);
+base::Result<report::Answers> first_answers(const OpenedRun& recording, const Study& study);
 
 // What is said of a recording before any question is asked.
 
-report::RecordedMemory memory_of(const Recording& recording);
+report::RecordedMemory memory_of(const OpenedRun& recording);
 
 // With what was odd in any of its files.
-report::RunInfo summary_of(const Recording& recording);
+report::RunInfo summary_of(const OpenedRun& recording);
 
 // Without the files of memory, where they say themselves what was odd in them.
-report::RunInfo summary_without_memory(const Recording& recording);
+report::RunInfo summary_without_memory(const OpenedRun& recording);
 
 }  // namespace stepscope::session

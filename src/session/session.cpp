@@ -60,7 +60,7 @@ struct TakeFile {
   const std::string& path;
   const std::string& within;
   std::vector<trace::Window>& windows;
-  Recording& recording;
+  OpenedRun& recording;
 
   void operator()(NotRead) const {}
   void operator()(NoRecording file) const {
@@ -92,7 +92,7 @@ void take_partial(const std::string& path, LoadedFile& file, base::ImportLog& lo
 // Splits what was loaded into windows, snapshots, failures and files left out.
 base::Result<std::vector<trace::Window>> take_windows(const std::vector<FoundFile>& files,
                                                       std::vector<LoadedFile> loaded,
-                                                      Recording& recording) {
+                                                      OpenedRun& recording) {
   std::vector<trace::Window> windows;
   for (std::size_t i = 0; i < files.size(); ++i) {
     // A path the user wrote is a promise; a file that lies in a folder is not. What is wrong with
@@ -228,7 +228,7 @@ void add_memory_ranks(std::vector<Recorded>& recorded, base::ImportLog& log) {
 
 }  // namespace
 
-base::ImportLog notes_of(const Recording& recording) {
+base::ImportLog notes_of(const OpenedRun& recording) {
   base::ImportLog all = recording.run.log;
   for (const trace::RankTraces& rank : recording.run.ranks) {
     for (const trace::Window& window : rank.windows) all.merge(window.trace.log());
@@ -245,18 +245,18 @@ base::Status check(const OpenOptions& options) {
   return base::Done{};
 }
 
-base::Result<Recording> open(const std::vector<std::string>& paths, const OpenOptions& options) {
+base::Result<OpenedRun> open(const std::vector<std::string>& paths, const OpenOptions& options) {
   return open_within({}, paths, options);
 }
 
-base::Result<Recording> open_within(const std::string& folder,
+base::Result<OpenedRun> open_within(const std::string& folder,
                                     const std::vector<std::string>& paths,
                                     const OpenOptions& options) {
   SCOPE_TRY(Discovery found, discover(paths, folder));
   SCOPE_TRY(std::vector<LoadedFile> loaded, load(found.files, options));
   if (stopped(options)) return fail(Code::kCancelled, "stopped");
 
-  Recording recording;
+  OpenedRun recording;
   trace::Run& run = recording.run;
   run.failures = std::move(found.failures);
   run.skipped = std::move(found.skipped);

@@ -36,7 +36,7 @@ struct OpenOptions {
 };
 
 // All that was recorded of a job. Any part may be empty, but not all of them.
-struct Recording {
+struct OpenedRun {
   trace::Run run;                           // its log is that of the recording as a whole
   std::vector<memory::Snapshot> snapshots;  // by rank, then in the order of the names; so below
   std::vector<memory::Timeline> timelines;
@@ -46,20 +46,20 @@ struct Recording {
 };
 
 // What was met while reading, of all files. Lost data among it makes a command exit with 4.
-base::ImportLog notes_of(const Recording& recording);
+base::ImportLog notes_of(const OpenedRun& recording);
 
 // Whether the options can be used; open() asks for itself.
 base::Status check(const OpenOptions& options);
 
 // Paths are traces and memory snapshots, folders of them (searched in depth), or "-"; which is
 // which is known by content. Files load in parallel.
-base::Result<Recording> open(const std::vector<std::string>& paths, const OpenOptions& options);
+base::Result<OpenedRun> open(const std::vector<std::string>& paths, const OpenOptions& options);
 
 // For callers that may see one folder only: a server that offers what lies below it.
 
 // As open(), but reads nothing outside of `folder`, which has no links in its path: links that lead
 // out are left out and noted. The paths must lie in it. An empty folder is no limit.
-base::Result<Recording> open_within(const std::string& folder,
+base::Result<OpenedRun> open_within(const std::string& folder,
                                     const std::vector<std::string>& paths,
                                     const OpenOptions& options);
 

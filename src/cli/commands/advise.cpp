@@ -123,7 +123,7 @@ Exit run_advise(const Context& context) {
   if (!request) return show_error(context, request.error());
   if (context.arguments.has_option("explain")) return explain(context, request->look);
   Exit status = Exit::kDone;
-  const std::optional<OpenedRun> opened = open_run(context, status);
+  const std::optional<TimedRun> opened = open_run(context, status);
   if (!opened) return status;
   const auto answers =
       session::full_report(*opened, request->selection, request->asked, context.settings.jobs);

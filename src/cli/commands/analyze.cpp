@@ -411,7 +411,7 @@ Exit run_analyze(const Context& context) {
     return status;
   }
   Exit status = Exit::kDone;
-  const std::optional<OpenedRun> opened = open_run(context, status, 1);
+  const std::optional<TimedRun> opened = open_run(context, status, 1);
   if (!opened) return status;
   const auto study = session::Study::prepare(*opened, request->selection, context.settings.jobs);
   if (!study) return show_selection_error(context, study.error());

@@ -147,7 +147,7 @@ std::optional<std::vector<RunSamples>> runs_in(const Context& context, const Che
     return std::nullopt;
   }
   if (*read) return *std::move(read);
-  const std::optional<OpenedRun> opened = open_paths(context, status, {path});
+  const std::optional<TimedRun> opened = open_paths(context, status, {path});
   if (!opened) return std::nullopt;
   auto samples =
       session::samples_of(*opened, path, request.selection, request.rules, context.settings.jobs);

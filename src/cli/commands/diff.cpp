@@ -69,7 +69,7 @@ std::string json_of(const report::Answers& answers) {
   return report::diff_json(answers.answers.front().answer);
 }
 
-bool has_trace(const Context& context, const OpenedRun& run, const std::string& path) {
+bool has_trace(const Context& context, const TimedRun& run, const std::string& path) {
   if (!run.run.ranks.empty()) return true;
   context.console.error(std::string(base::name_of_input(path)) +
                         " is no trace, and steps are compared");
@@ -85,14 +85,14 @@ Exit run_diff(const Context& context) {
     return status;
   }
   Exit status = Exit::kDone;
-  const std::optional<OpenedRun> before = open_paths(context, status, {request->before});
+  const std::optional<TimedRun> before = open_paths(context, status, {request->before});
   if (!before) return status;
-  std::optional<OpenedRun> other;
+  std::optional<TimedRun> other;
   if (request->after != request->before) {
     other = open_paths(context, status, {request->after});
     if (!other) return status;
   }
-  const OpenedRun& after = other ? *other : *before;
+  const TimedRun& after = other ? *other : *before;
   if (!has_trace(context, *before, request->before) || !has_trace(context, after, request->after)) {
     return Exit::kNotReadable;
   }

@@ -188,7 +188,7 @@ Exit run_export(const Context& context) {
     return show_error(context, checked.error());
   }
   Exit status = Exit::kDone;
-  const std::optional<OpenedRun> opened = open_run(context, status);
+  const std::optional<TimedRun> opened = open_run(context, status);
   if (!opened) return status;
   if (!has_windows(opened->run)) {
     context.console.error("nothing to export: there is no trace among what was read");

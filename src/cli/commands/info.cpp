@@ -24,7 +24,7 @@ constexpr std::array kInfoOptions = std::to_array<Option>({
 
 Exit run_info(const Context& context) {
   Exit status = Exit::kDone;
-  const std::optional<OpenedRun> opened = open_run(context, status);
+  const std::optional<TimedRun> opened = open_run(context, status);
   if (!opened) return status;
   std::optional<double> seconds;
   if (!context.arguments.has_option("no-timing")) seconds = opened->seconds;

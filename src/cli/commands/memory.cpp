@@ -57,7 +57,7 @@ Exit run_memory(const Context& context) {
   const auto request = memory_request_from(context);
   if (!request) return show_error(context, request.error());
   Exit status = Exit::kDone;
-  const std::optional<OpenedRun> opened = open_run(context, status);
+  const std::optional<TimedRun> opened = open_run(context, status);
   if (!opened) return status;
   if (opened->snapshots.empty() && opened->timelines.empty() && opened->stats.empty()) {
     context.console.error("there is no memory snapshot among these files");

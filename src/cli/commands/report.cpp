@@ -78,7 +78,7 @@ struct Others {
   std::vector<std::string> hints;  // "`stepscope memory` tells what a memory snapshot says"
 };
 
-Others others_in(const OpenedRun& opened, std::span<const std::string> paths) {
+Others others_in(const TimedRun& opened, std::span<const std::string> paths) {
   std::vector<std::string_view> parts;
   const auto add = [&](std::size_t files, std::string_view one, std::string_view several) {
     if (files > 0) parts.push_back(files == 1 ? one : several);
@@ -104,7 +104,7 @@ Others others_in(const OpenedRun& opened, std::span<const std::string> paths) {
 
 // Nothing of the page can be said without a trace: shows what there is and which command shows
 // more.
-Exit show_others(const Context& context, const OpenedRun& opened, const report::Look& look) {
+Exit show_others(const Context& context, const TimedRun& opened, const report::Look& look) {
   const Others others = others_in(opened, context.arguments.words());
   if (context.arguments.has_option("json") || context.arguments.has_option("md") ||
       context.arguments.has_option("html") || context.arguments.has_option("csv")) {
@@ -138,7 +138,7 @@ Exit run_report(const Context& context) {
   const auto request = report_request_from(context);
   if (!request) return show_error(context, request.error());
   Exit status = Exit::kDone;
-  const std::optional<OpenedRun> opened = open_run(context, status);
+  const std::optional<TimedRun> opened = open_run(context, status);
   if (!opened) return status;
   if (opened->run.ranks.empty()) return show_others(context, *opened, request->look);
   const auto answers =

@@ -46,7 +46,7 @@ bool is_traced_enough(const SteadyStateStudy& steady) {
 
 }  // namespace
 
-base::Result<SteadyStateStudy> steady_state(const Recording& recording,
+base::Result<SteadyStateStudy> steady_state(const OpenedRun& recording,
                                             analysis::Selection selection, unsigned threads) {
   using analysis::Warmup;
   SCOPE_TRY(Study study, Study::prepare(recording, selection, threads));

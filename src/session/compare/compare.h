@@ -31,11 +31,11 @@ struct SteadyStateStudy {
 };
 
 // Steps that the selection names are taken as they are; a trace that marks none, whole.
-base::Result<SteadyStateStudy> steady_state(const Recording& recording,
+base::Result<SteadyStateStudy> steady_state(const OpenedRun& recording,
                                             analysis::Selection selection, unsigned threads);
 
 struct ComparedSide {
-  const Recording* recording = nullptr;
+  const OpenedRun* recording = nullptr;
   analysis::Selection selection;  // without steps: all but the warm-up
   std::string name;               // as the user calls it
 };
@@ -49,7 +49,7 @@ base::Result<analysis::Answer> compare(const ComparedSide& before, const Compare
 
 // Of the settled steps. What a recording cannot say is left out; a column that is not there, or
 // rows that are more than one without `aggregate`, are errors.
-base::Result<analysis::RunSamples> samples_of(const Recording& recording, std::string_view name,
+base::Result<analysis::RunSamples> samples_of(const OpenedRun& recording, std::string_view name,
                                               const analysis::Selection& selection,
                                               const analysis::GateRules& rules, unsigned threads);
 

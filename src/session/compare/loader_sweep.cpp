@@ -51,7 +51,7 @@ void add_machine(analysis::TriedSetting& job, const analysis::Answer& system) {
 
 }  // namespace
 
-base::Result<analysis::TriedSetting> finished_job(const Recording& recording,
+base::Result<analysis::TriedSetting> finished_job(const OpenedRun& recording,
                                                   const std::string& path, unsigned threads) {
   SCOPE_TRY(const Study study, Study::prepare(recording, {}, threads));
   analysis::TriedSetting out = analysis::finished_trial(study.view());

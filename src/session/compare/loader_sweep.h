@@ -14,7 +14,7 @@ namespace stepscope::session {
 // Of the rank that waited longest, and of the loader that its training took most batches from.
 // `path` is the run's; its job is the scheduler's if that is known. A run that watched no loader
 // has a sentence for it instead of times.
-base::Result<analysis::TriedSetting> finished_job(const Recording& recording,
+base::Result<analysis::TriedSetting> finished_job(const OpenedRun& recording,
                                                   const std::string& path, unsigned threads);
 
 }  // namespace stepscope::session

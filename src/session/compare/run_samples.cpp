@@ -183,7 +183,7 @@ RunSamples samples_of_steps(std::string_view name, std::span<const double> steps
   return out;
 }
 
-base::Result<RunSamples> samples_of(const Recording& recording, std::string_view name,
+base::Result<RunSamples> samples_of(const OpenedRun& recording, std::string_view name,
                                     const analysis::Selection& selection,
                                     const analysis::GateRules& rules, unsigned threads) {
   SCOPE_TRY(const SteadyStateStudy steady, steady_state(recording, selection, threads));

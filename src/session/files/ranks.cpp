@@ -325,7 +325,7 @@ bool is_rank_record(const std::string& path) {
   return path.ends_with("/rank.json") && is_in_rank_folder(path);
 }
 
-void add_rank_record(const std::string& path, const std::string& within, Recording& recording) {
+void add_rank_record(const std::string& path, const std::string& within, OpenedRun& recording) {
   const std::string text = bytes::whole_file(within, path).value_or(std::string());
   base::Result<trace::RankRecord> record = ingest::rank_json::parse(text);
   if (!record) {

@@ -78,6 +78,6 @@ std::string alone_in(std::vector<WindowSpan> windows);
 bool is_rank_record(const std::string& path);
 
 // Reads it; where it cannot be used it is among the files that were left out, with the reason.
-void add_rank_record(const std::string& path, const std::string& within, Recording& recording);
+void add_rank_record(const std::string& path, const std::string& within, OpenedRun& recording);
 
 }  // namespace stepscope::session

@@ -347,7 +347,7 @@ bool is_cut(const trace::RankTraces& rank) {
 
 }  // namespace
 
-std::string bad_end_of(const Recording& recording, const analysis::Selection& selection) {
+std::string bad_end_of(const OpenedRun& recording, const analysis::Selection& selection) {
   std::map<std::int32_t, std::string> ends;
   for (const trace::RankTraces& rank : recording.run.ranks) {
     if (is_cut(rank)) ends[rank.rank.value] = kKilled;

@@ -65,6 +65,6 @@ MovedFiles move_tree(const std::string& from, const std::string& to);
 
 // Where a rank did not end by itself: "rank 3 was killed, or still runs". Empty where all did, and
 // where it was not written down: traces alone do not know.
-std::string bad_end_of(const Recording& recording, const analysis::Selection& selection);
+std::string bad_end_of(const OpenedRun& recording, const analysis::Selection& selection);
 
 }  // namespace stepscope::session

@@ -62,7 +62,7 @@ void TrackList::add_recorded_counters(const TimelineWindow& window) {
   }
 }
 
-base::Status TrackList::add_computed_counters(const Recording& recording, const Study& study) {
+base::Status TrackList::add_computed_counters(const OpenedRun& recording, const Study& study) {
   SCOPE_TRY(const auto series, counter_series(recording.run, study, MemorySeries::kInclude));
   std::size_t index = 0;
   for (const trace::RankTraces& rank : recording.run.ranks) {

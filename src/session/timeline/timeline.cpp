@@ -148,7 +148,7 @@ std::size_t Timeline::memory() const {
   return bytes;
 }
 
-base::Result<Timeline> make_timeline(const Recording& recording, const Study& study,
+base::Result<Timeline> make_timeline(const OpenedRun& recording, const Study& study,
                                      unsigned threads) {
   Timeline timeline;
   place_windows(timeline, recording.run);

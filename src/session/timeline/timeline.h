@@ -106,8 +106,8 @@ struct Timeline {
   std::size_t memory() const;
 };
 
-// Recording and study must outlive the timeline.
-base::Result<Timeline> make_timeline(const Recording& recording, const Study& study,
+// The run and the study must outlive the timeline.
+base::Result<Timeline> make_timeline(const OpenedRun& recording, const Study& study,
                                      unsigned threads);
 
 }  // namespace stepscope::session

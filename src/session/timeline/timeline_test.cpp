@@ -30,7 +30,7 @@ std::string kernel(std::string_view category, std::string_view name, int start, 
 }
 
 struct Opened {
-  Recording recording;
+  OpenedRun recording;
   std::optional<Study> study;
   Timeline timeline;
 };

@@ -142,7 +142,7 @@ void TrackList::add_log(const TimelineWindow& window) {
   to.parts.push_back(std::move(part));
 }
 
-base::Result<TrackList> TrackList::prepare(const Timeline& timeline, const Recording& recording,
+base::Result<TrackList> TrackList::prepare(const Timeline& timeline, const OpenedRun& recording,
                                            const Study& study, unsigned threads) {
   TrackList list(timeline);
   list.add_events(threads);

@@ -18,7 +18,7 @@ namespace stepscope::session {
 
 class TrackList {
  public:
-  static base::Result<TrackList> prepare(const Timeline& timeline, const Recording& recording,
+  static base::Result<TrackList> prepare(const Timeline& timeline, const OpenedRun& recording,
                                          const Study& study, unsigned threads);
   std::vector<TimelineTrack> take() &&;
 
@@ -47,7 +47,7 @@ class TrackList {
   void add_log(const TimelineWindow& window);
   void add_recorded_counters(const TimelineWindow& window);
   void add_sampled(const analysis::RunView& view);
-  base::Status add_computed_counters(const Recording& recording, const Study& study);
+  base::Status add_computed_counters(const OpenedRun& recording, const Study& study);
   const TimelineWindow* window_of(const analysis::WindowView& view) const {
     return timeline_->window(view.rank, view.window);
   }
