@@ -1,3 +1,4 @@
+// Runs every rule over the answers and puts findings, verdict and reasons together.
 #include "advice/advise.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// What rules read of the answers: steps, stalls, thresholds, by rank.
 #include "advice/facts.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The names of levels, confidences and frameworks.
 #include "advice/finding.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// How short the host lets a step become when the GPU is faster.
 #include <algorithm>
 #include <string_view>
 

@@ -1,3 +1,4 @@
+// A gain on the GPU is limited by what the host needs for a step.
 #include <gtest/gtest.h>
 
 #include "advice/answers_for_tests.h"

@@ -1,3 +1,4 @@
+// What rules about waits of the host share: worst ranks, gain, evidence.
 #include "advice/host_stall.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Ranks are weighed and evidence is chosen for waits of the host.
 #include "advice/host_stall.h"
 
 #include <gtest/gtest.h>

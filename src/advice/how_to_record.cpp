@@ -1,3 +1,4 @@
+// The words that tell how to record what was missing, for each recorder.
 #include <array>
 
 #include "advice/finding.h"

@@ -1,3 +1,4 @@
+// How often something happens that only some of the recorded steps have.
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -1,3 +1,4 @@
+// How many processors a job may use, from the samples of its machine.
 #include "advice/job_processors.h"
 
 #include <algorithm>

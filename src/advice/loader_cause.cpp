@@ -1,3 +1,4 @@
+// Why a data loader is slow: what its records say, and what to change.
 #include "advice/loader_cause.h"
 
 #include <algorithm>

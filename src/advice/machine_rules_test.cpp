@@ -54,7 +54,7 @@ std::string machine_rules_codes_of(const Finding& finding) {
   return out;
 }
 
-bool has_machine_rules(const std::string& text, std::string_view words) {
+bool text_contains(const std::string& text, std::string_view words) {
   return text.find(words) != std::string::npos;
 }
 
@@ -65,13 +65,13 @@ TEST(CpuContention, TheJobsOwnThreads) {
           .advise();
   const Finding* finding = finding_of(advice, "cpu-contention");
   ASSERT_NE(finding, nullptr);
-  EXPECT_TRUE(has_machine_rules(finding->title.form, "The job runs more threads"))
+  EXPECT_TRUE(text_contains(finding->title.form, "The job runs more threads"))
       << finding->title.form;
   const std::string codes = machine_rules_codes_of(*finding);
-  EXPECT_TRUE(has_machine_rules(codes, "OMP_NUM_THREADS=3 "))
-      << codes;                                           // 8 less a processor for each worker
-  EXPECT_FALSE(has_machine_rules(codes, "num_workers"));  // 5 workers fit beside the loop
-  EXPECT_FALSE(has_machine_rules(codes, "exclusive"));
+  EXPECT_TRUE(text_contains(codes, "OMP_NUM_THREADS=3 "))
+      << codes;                                       // 8 less a processor for each worker
+  EXPECT_FALSE(text_contains(codes, "num_workers"));  // 5 workers fit beside the loop
+  EXPECT_FALSE(text_contains(codes, "exclusive"));
 }
 
 TEST(CpuContention, SaysWhyItsGainIsLargerThanTheWait) {
@@ -80,10 +80,9 @@ TEST(CpuContention, SaysWhyItsGainIsLargerThanTheWait) {
   const Finding* finding = finding_of(advice, "cpu-contention");
   ASSERT_NE(finding, nullptr);
   EXPECT_GT(finding->gain->high, 1'000'000);
-  EXPECT_TRUE(has_machine_rules(finding->about_gain.form, "which was not measured, waits as long"))
+  EXPECT_TRUE(text_contains(finding->about_gain.form, "which was not measured, waits as long"))
       << finding->about_gain.form;
-  EXPECT_TRUE(
-      has_machine_rules(finding->evidence.back().text.form, "{} process that it started kept"));
+  EXPECT_TRUE(text_contains(finding->evidence.back().text.form, "{} process that it started kept"));
 }
 
 TEST(CpuContention, SaysNothingOfLessThanATick) {
@@ -112,9 +111,9 @@ TEST(CpuContention, MoreWorkersThanProcessors) {
   const Advice advice =
       waiting_on({.processors = 4, .busy_share = 0.97, .job_cores = 3.8, .workers = 12}).advise();
   const std::string codes = machine_rules_codes_of(*finding_of(advice, "cpu-contention"));
-  EXPECT_TRUE(has_machine_rules(codes, "num_workers=3")) << codes;
-  EXPECT_TRUE(has_machine_rules(codes, "OMP_NUM_THREADS=1 "));
-  EXPECT_TRUE(has_machine_rules(codes, "--cpus-per-task=14"));
+  EXPECT_TRUE(text_contains(codes, "num_workers=3")) << codes;
+  EXPECT_TRUE(text_contains(codes, "OMP_NUM_THREADS=1 "));
+  EXPECT_TRUE(text_contains(codes, "--cpus-per-task=14"));
 }
 
 TEST(CpuContention, NeighboursAreNotTheProgramsFault) {
@@ -123,12 +122,12 @@ TEST(CpuContention, NeighboursAreNotTheProgramsFault) {
       waiting_on({.processors = 16, .busy_share = 0.95, .job_cores = 3.2, .workers = 2}).advise();
   const Finding* finding = finding_of(advice, "cpu-contention");
   ASSERT_NE(finding, nullptr);
-  EXPECT_TRUE(has_machine_rules(finding->title.form, "Other programs take the processors"));
+  EXPECT_TRUE(text_contains(finding->title.form, "Other programs take the processors"));
   const std::string codes = machine_rules_codes_of(*finding);
-  EXPECT_TRUE(has_machine_rules(codes, "--exclusive"));
-  EXPECT_TRUE(has_machine_rules(codes, "--cpus-per-task=4")) << codes;
-  EXPECT_TRUE(has_machine_rules(codes, "taskset -c 0-3 "));
-  EXPECT_FALSE(has_machine_rules(codes, "OMP_NUM_THREADS"));
+  EXPECT_TRUE(text_contains(codes, "--exclusive"));
+  EXPECT_TRUE(text_contains(codes, "--cpus-per-task=4")) << codes;
+  EXPECT_TRUE(text_contains(codes, "taskset -c 0-3 "));
+  EXPECT_FALSE(text_contains(codes, "OMP_NUM_THREADS"));
 }
 
 TEST(CpuContention, ANeighbourOnAFreeMachineIsNotBlamed) {
@@ -137,8 +136,8 @@ TEST(CpuContention, ANeighbourOnAFreeMachineIsNotBlamed) {
       waiting_on({.processors = 16, .busy_share = 0.375, .job_cores = 2.0}).advise();
   const Finding* finding = finding_of(advice, "cpu-contention");
   ASSERT_NE(finding, nullptr);
-  EXPECT_TRUE(has_machine_rules(finding->detail.form, "the machine was not full"));
-  EXPECT_FALSE(has_machine_rules(machine_rules_codes_of(*finding), "exclusive"));
+  EXPECT_TRUE(text_contains(finding->detail.form, "the machine was not full"));
+  EXPECT_FALSE(text_contains(machine_rules_codes_of(*finding), "exclusive"));
   EXPECT_EQ(finding_of(waiting_on({.busy_share = 0.95, .job_cores = 15}, 0.04).advise(),
                        "cpu-contention"),
             nullptr);
@@ -152,10 +151,10 @@ TEST(CpuContention, ARankThatWasNotSampledIsNoNeighbour) {
           .advise();
   const Finding* finding = finding_of(advice, "cpu-contention");
   ASSERT_NE(finding, nullptr);
-  EXPECT_TRUE(has_machine_rules(finding->title.form, "Training waits for a processor"))
+  EXPECT_TRUE(text_contains(finding->title.form, "Training waits for a processor"))
       << finding->title.form;
-  EXPECT_TRUE(has_machine_rules(finding->detail.form, "was not recorded"));
-  EXPECT_FALSE(has_machine_rules(machine_rules_codes_of(*finding), "exclusive"));
+  EXPECT_TRUE(text_contains(finding->detail.form, "was not recorded"));
+  EXPECT_FALSE(text_contains(machine_rules_codes_of(*finding), "exclusive"));
 }
 
 TEST(CpuContention, CountsTheProcessorsThatTheRankMayRunOn) {
@@ -163,8 +162,8 @@ TEST(CpuContention, CountsTheProcessorsThatTheRankMayRunOn) {
   const Advice advice =
       waiting_on({.processors = 64, .busy_share = 0.9, .job_cores = 3.6, .usable = 4.0}).advise();
   const Finding* finding = finding_of(advice, "cpu-contention");
-  EXPECT_TRUE(has_machine_rules(finding->title.form, "The job runs more threads"));
-  EXPECT_TRUE(has_machine_rules(machine_rules_codes_of(*finding), "OMP_NUM_THREADS=4 "));
+  EXPECT_TRUE(text_contains(finding->title.form, "The job runs more threads"));
+  EXPECT_TRUE(text_contains(machine_rules_codes_of(*finding), "OMP_NUM_THREADS=4 "));
 }
 
 TEST(CpuContention, ProcessesThatWantMoreThanThereIsAreTheJobsOwnOnABusyMachineToo) {
@@ -179,8 +178,8 @@ TEST(CpuContention, ProcessesThatWantMoreThanThereIsAreTheJobsOwnOnABusyMachineT
                {"mean_cores", 0.4},
                {"waited_share", 0.8}});
   const Advice advice = answers.advise();
-  EXPECT_TRUE(has_machine_rules(machine_rules_codes_of(*finding_of(advice, "cpu-contention")),
-                                "OMP_NUM_THREADS=1 "));
+  EXPECT_TRUE(text_contains(machine_rules_codes_of(*finding_of(advice, "cpu-contention")),
+                            "OMP_NUM_THREADS=1 "));
 }
 
 // A loader whose batches take 16 ms where one is wanted every 2 ms.
@@ -228,17 +227,17 @@ const Finding& loading(const Watched& watched, Advice& kept) {
 
 TEST(InputBound, NeverAsksForMoreWorkersThanProcessors) {
   Advice kept;
-  EXPECT_TRUE(has_machine_rules(machine_rules_codes_of(loading({.processors = 4}, kept)),
-                                "num_workers=3,"));
+  EXPECT_TRUE(
+      text_contains(machine_rules_codes_of(loading({.processors = 4}, kept)), "num_workers=3,"));
   // 8 would keep up, and there is room for them.
-  EXPECT_TRUE(has_machine_rules(machine_rules_codes_of(loading({.processors = 64}, kept)),
-                                "num_workers=8,"));
+  EXPECT_TRUE(
+      text_contains(machine_rules_codes_of(loading({.processors = 64}, kept)), "num_workers=8,"));
   // Not known: the program counts.
-  EXPECT_TRUE(has_machine_rules(machine_rules_codes_of(loading({}, kept)),
-                                "num_workers=min(8, max(1, len(os.sched_getaffinity(0)) - 1)),"));
+  EXPECT_TRUE(text_contains(machine_rules_codes_of(loading({}, kept)),
+                            "num_workers=min(8, max(1, len(os.sched_getaffinity(0)) - 1)),"));
   const Finding& full = loading({.workers = 3, .processors = 4}, kept);
-  EXPECT_FALSE(has_machine_rules(machine_rules_codes_of(full), "num_workers="));
-  EXPECT_TRUE(has_machine_rules(machine_rules_codes_of(full), "--cpus-per-task=9"));
+  EXPECT_FALSE(text_contains(machine_rules_codes_of(full), "num_workers="));
+  EXPECT_TRUE(text_contains(machine_rules_codes_of(full), "--cpus-per-task=9"));
 }
 
 TEST(InputBound, SpeaksOfOneWorker) {
@@ -255,26 +254,25 @@ TEST(InputBound, HasNoWordsOfGpusWhereThereIsNone) {
     const std::string words =
         machine_rules_codes_of(loading({.workers = 0, .cause = cause, .gpu = false}, kept));
     for (const char* word : {"GPU", "pin_memory", "non_blocking", "device"}) {
-      EXPECT_FALSE(has_machine_rules(words, word)) << cause << ": " << words;
+      EXPECT_FALSE(text_contains(words, word)) << cause << ": " << words;
     }
   }
   EXPECT_TRUE(
-      has_machine_rules(machine_rules_codes_of(loading({.workers = 0}, kept)), "pin_memory=True"));
+      text_contains(machine_rules_codes_of(loading({.workers = 0}, kept)), "pin_memory=True"));
 }
 
 TEST(InputBound, ADatasetInMemoryHasNoFilesToStore) {
   Advice kept;
   const std::string memory = machine_rules_codes_of(loading({.read_bytes = 4 * 100}, kept));
-  EXPECT_FALSE(has_machine_rules(memory, "cache/")) << memory;
-  EXPECT_TRUE(has_machine_rules(memory, "__getitems__"));
+  EXPECT_FALSE(text_contains(memory, "cache/")) << memory;
+  EXPECT_TRUE(text_contains(memory, "__getitems__"));
   const std::string waits = machine_rules_codes_of(loading({.cause = "fetch, waiting"}, kept));
-  EXPECT_FALSE(has_machine_rules(waits, "copytree")) << waits;
-  EXPECT_TRUE(
-      has_machine_rules(machine_rules_codes_of(loading(
-                            {.read_bytes = 4 * 1'000'000, .cause = "fetch, waiting"}, kept)),
-                        "copytree"));
-  EXPECT_TRUE(has_machine_rules(
-      machine_rules_codes_of(loading({.read_bytes = 4 * 1'000'000}, kept)), "cache/"));
+  EXPECT_FALSE(text_contains(waits, "copytree")) << waits;
+  EXPECT_TRUE(text_contains(machine_rules_codes_of(loading(
+                                {.read_bytes = 4 * 1'000'000, .cause = "fetch, waiting"}, kept)),
+                            "copytree"));
+  EXPECT_TRUE(text_contains(machine_rules_codes_of(loading({.read_bytes = 4 * 1'000'000}, kept)),
+                            "cache/"));
 }
 
 // Lightning's fetch has another name than torch's loaders, and its waits may be short.
@@ -282,12 +280,12 @@ TEST(InputBound, WorkersThatWereWatchedAreKnownWithoutALongWait) {
   Advice kept;
   const Finding& finding =
       loading({.workers = 2, .cause = "", .loader = "[pl][fetch]_PrefetchDataFetcher"}, kept);
-  EXPECT_FALSE(has_machine_rules(finding.detail.form, "not recorded")) << finding.detail.form;
-  EXPECT_TRUE(has_machine_rules(finding.detail.form, "{} workers make the batches"));
+  EXPECT_FALSE(text_contains(finding.detail.form, "not recorded")) << finding.detail.form;
+  EXPECT_TRUE(text_contains(finding.detail.form, "{} workers make the batches"));
   EXPECT_FALSE(finding.changes.empty());
 }
 
-Answers unnamed_machine_rules(std::int64_t other_ns) {
+Answers unnamed_of_machine(std::int64_t other_ns) {
   Answers answers = Answers().steps();
   answers.add("steps", "parts",
               {{"rank", 0}, {"part", "other"}, {"mean_ns", static_cast<double>(other_ns)}});
@@ -299,25 +297,25 @@ Answers unnamed_machine_rules(std::int64_t other_ns) {
 }
 
 TEST(UnnamedTime, OnTheCpuAloneSaysWhereAndHowToFindIt) {
-  const Advice advice = unnamed_machine_rules(6'100'000).no_device_work().advise();
+  const Advice advice = unnamed_of_machine(6'100'000).no_device_work().advise();
   const Finding* finding = finding_of(advice, "unnamed-time");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->level, Level::kWarning);
   EXPECT_EQ(finding->gain->low, 0);
   EXPECT_GE(finding->gain->high, 6'100'000);
   EXPECT_EQ(finding->evidence.front().step, 7);
-  EXPECT_TRUE(has_machine_rules(machine_rules_codes_of(*finding), "stepscope.lines"));
-  EXPECT_TRUE(has_machine_rules(machine_rules_codes_of(*finding), "record_function"));
-  EXPECT_EQ(finding_of(unnamed_machine_rules(1'990'000).no_device_work().advise(), "unnamed-time"),
+  EXPECT_TRUE(text_contains(machine_rules_codes_of(*finding), "stepscope.lines"));
+  EXPECT_TRUE(text_contains(machine_rules_codes_of(*finding), "record_function"));
+  EXPECT_EQ(finding_of(unnamed_of_machine(1'990'000).no_device_work().advise(), "unnamed-time"),
             nullptr);
   // One long step among short ones is an outlier, not the way the loop is written.
-  Answers once = unnamed_machine_rules(6'100'000);
+  Answers once = unnamed_of_machine(6'100'000);
   for (int step = 0; step < 3; ++step) {
     once.add("steps", "steps", {{"rank", 0}, {"step", step}, {"other_ns", 100'000}});
   }
   EXPECT_EQ(finding_of(once.no_device_work().advise(), "unnamed-time"), nullptr);
   // Beside a GPU host-pause and launch-bound judge.
-  EXPECT_EQ(finding_of(unnamed_machine_rules(6'100'000).advise(), "unnamed-time"), nullptr);
+  EXPECT_EQ(finding_of(unnamed_of_machine(6'100'000).advise(), "unnamed-time"), nullptr);
 }
 
 TEST(Recording, IsToldInTheWayOfThisRun) {
@@ -331,14 +329,13 @@ TEST(Recording, IsToldInTheWayOfThisRun) {
       {Recorder::kRunCommand, "trace: {keep: [shapes]}", "stepscope run --out runs/new"},
   };
   for (const auto& c : cases) {
-    EXPECT_TRUE(has_machine_rules(how_to_record(Wanted::kShapes, c.recorder), c.shapes));
+    EXPECT_TRUE(text_contains(how_to_record(Wanted::kShapes, c.recorder), c.shapes));
     Answers answers = Answers().steps().stall("sync", 3'000'000);
     const Advice advice = answers.recorded_by(c.recorder).advise();
     const std::string& verify = finding_of(advice, "host-sync")->verify;
     EXPECT_TRUE(verify.starts_with("Record again (")) << verify;
-    EXPECT_TRUE(has_machine_rules(verify, c.again)) << verify;
-    EXPECT_EQ(has_machine_rules(verify, "new.json"), c.recorder == Recorder::kTorchProfiler)
-        << verify;
+    EXPECT_TRUE(text_contains(verify, c.again)) << verify;
+    EXPECT_EQ(text_contains(verify, "new.json"), c.recorder == Recorder::kTorchProfiler) << verify;
   }
 }
 
@@ -364,9 +361,9 @@ TEST(Verdict, SaysHowMuchStepsDiffer) {
     return said.at(steps < 10 ? 1 : 0);  // of few steps it is said first that they are few
   };
   const Sentence few = first(4);
-  EXPECT_TRUE(has_machine_rules(few.form, "all {} take {} to {}")) << few.form;
+  EXPECT_TRUE(text_contains(few.form, "all {} take {} to {}")) << few.form;
   const Sentence many = first(40);
-  EXPECT_TRUE(has_machine_rules(many.form, "9 of 10 take {} to {}")) << many.form;
+  EXPECT_TRUE(text_contains(many.form, "9 of 10 take {} to {}")) << many.form;
   EXPECT_EQ(many.figures[2].value, 3e6);   // 2 of 40 are shorter
   EXPECT_EQ(many.figures[3].value, 38e6);  // and 2 longer
 }
@@ -374,7 +371,7 @@ TEST(Verdict, SaysHowMuchStepsDiffer) {
 TEST(CheckpointStall, SaysWhatTheGainAssumes) {
   const Advice save = Answers().steps(50e6).stall("save", 30'000'000, {{"steps", 1}}).advise();
   const Sentence& detail = finding_of(save, "checkpoint-stall")->detail;
-  EXPECT_TRUE(has_machine_rules(detail.form, "as often as this recording")) << detail.form;
+  EXPECT_TRUE(text_contains(detail.form, "as often as this recording")) << detail.form;
   EXPECT_EQ(detail.figures.back().value, 120'000);  // 120 ms once in 1,000 steps
   EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(detail.form, '{')), detail.figures.size());
 }

@@ -1,3 +1,4 @@
+// Names of autograd's operators made readable.
 #include <algorithm>
 #include <cctype>
 

@@ -1,3 +1,4 @@
+// Names of operators as findings show them.
 #include <gtest/gtest.h>
 
 #include "advice/finding.h"

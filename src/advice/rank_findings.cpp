@@ -1,3 +1,4 @@
+// Orders findings and keeps overlapping causes from counting twice.
 #include <algorithm>
 #include <string>
 #include <tuple>

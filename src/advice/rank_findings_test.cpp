@@ -8,7 +8,7 @@ namespace {
 
 using Answers = AnswersForTests;
 
-bool says_rank_findings(const Advice& advice, std::string_view text) {
+bool verdict_says(const Advice& advice, std::string_view text) {
   return std::ranges::any_of(advice.verdict, [&](const Sentence& one) {
     return one.form.find(text) != std::string::npos;
   });
@@ -41,7 +41,7 @@ TEST(Remaining, IsToldWhereTheFirstMayBringNothing) {
   EXPECT_EQ(advice.findings[0].gain->low, 0);
   ASSERT_TRUE(advice.findings[1].remaining);
   EXPECT_EQ(advice.findings[1].remaining->high, advice.findings[1].gain->high);
-  ASSERT_TRUE(says_rank_findings(advice, "What remains then"));
+  ASSERT_TRUE(verdict_says(advice, "What remains then"));
   for (const Sentence& sentence : advice.verdict) {
     if (!sentence.form.starts_with("What remains")) continue;
     EXPECT_EQ(sentence.figures[0].value, static_cast<double>(advice.findings[1].gain->high));
@@ -105,12 +105,12 @@ TEST(Healthy, IsNotSaidOfOneStep) {
         .advise();
   };
   EXPECT_TRUE(advice_for(4, 0.9).healthy);
-  EXPECT_FALSE(says_rank_findings(advice_for(4, 0.9), "cannot be said"));
+  EXPECT_FALSE(verdict_says(advice_for(4, 0.9), "cannot be said"));
   EXPECT_FALSE(advice_for(1, 0.9).healthy);
-  EXPECT_TRUE(says_rank_findings(advice_for(1, 0.9), "Whether the run is healthy cannot be said"));
+  EXPECT_TRUE(verdict_says(advice_for(1, 0.9), "Whether the run is healthy cannot be said"));
   EXPECT_FALSE(advice_for(4, 0.01).healthy);  // hardly at work
-  EXPECT_TRUE(says_rank_findings(advice_for(4, 0.01), "Whether the run is healthy cannot be said"));
-  EXPECT_FALSE(says_rank_findings(advice_for(4, 0.01), "No grave fault"));
+  EXPECT_TRUE(verdict_says(advice_for(4, 0.01), "Whether the run is healthy cannot be said"));
+  EXPECT_FALSE(verdict_says(advice_for(4, 0.01), "No grave fault"));
 }
 
 Answers masked(std::string_view op, std::int64_t launching_ns) {
@@ -273,9 +273,9 @@ TEST(UnnamedTime, LeavesCollectionsToTheirRule) {
   const Advice crowded = with(4'000'000, 0.25);
   EXPECT_DOUBLE_EQ(finding_of(crowded, "unnamed-time")->measured.value, 0.35);
   // What remains after the first includes what they share.
-  EXPECT_TRUE(says_rank_findings(some, "What remains then"));
-  EXPECT_FALSE(says_rank_findings(some, "may be gone with the first"));
-  EXPECT_TRUE(says_rank_findings(with(8'900'000, 0.3), "may be gone with the first"));
+  EXPECT_TRUE(verdict_says(some, "What remains then"));
+  EXPECT_FALSE(verdict_says(some, "may be gone with the first"));
+  EXPECT_TRUE(verdict_says(with(8'900'000, 0.3), "may be gone with the first"));
 }
 
 TEST(HostSync, ACallOfSynchronizeIsNamed) {
@@ -386,7 +386,7 @@ TEST(Verdict, OfFindingsWithoutAGainNamesTheStep) {
                             .advise();
   ASSERT_FALSE(advice.findings.empty());
   EXPECT_TRUE(advice.verdict.front().form.starts_with("A recorded step takes {}"));
-  EXPECT_TRUE(says_rank_findings(advice, "{} finding; no gain in time is known"));
+  EXPECT_TRUE(verdict_says(advice, "{} finding; no gain in time is known"));
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// The list of all rules.
 #include <algorithm>
 #include <array>
 

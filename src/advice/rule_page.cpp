@@ -1,3 +1,4 @@
+// Finds the page of a rule among those built into the program.
 #include <algorithm>
 #include <span>
 

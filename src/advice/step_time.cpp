@@ -1,3 +1,4 @@
+// Parts of a step's time that several rules measure.
 #include "advice/step_time.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The table of all thresholds.
 #include "advice/thresholds.h"
 
 #include <algorithm>

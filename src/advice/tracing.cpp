@@ -1,3 +1,4 @@
+// Estimates what recording costs the host.
 #include "advice/tracing.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Writes the sentences above the findings.
 #include <algorithm>
 #include <optional>
 #include <utility>

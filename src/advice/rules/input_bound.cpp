@@ -234,8 +234,8 @@ bool is_bursty(const Untraced& untraced, double traced_ns) {
 }
 
 // What was measured of which steps.
-void add_input_bound_untraced(Finding& finding, const RankSteps& rank,
-                              const std::optional<Untraced>& untraced) {
+void add_untraced_waits(Finding& finding, const RankSteps& rank,
+                        const std::optional<Untraced>& untraced) {
   if (!untraced) return;
   finding.measured.name += rank.steps == 1 ? " (of the traced step)" : " (of the traced steps)";
   finding.evidence.insert(
@@ -406,7 +406,7 @@ std::vector<Finding> judge_input_bound(const Facts& facts) {
   if (untraced && is_bursty(*untraced, input.host_ns)) say_if_starting(finding, cause);
   add_maker(finding, loader, cause);
   add_places(finding, facts, rank, "input");
-  add_input_bound_untraced(finding, rank, untraced);
+  add_untraced_waits(finding, rank, untraced);
   finding.changes = input_bound_changes_for(facts, loader, cause);
   finding.verify = untraced && is_bursty(*untraced, input.host_ns) ? kVerifyWatched : kVerify;
   return {finding};

@@ -127,11 +127,11 @@ void say_what_is_known(Finding& finding, const Facts& facts, const RankSteps& ra
 }
 
 std::vector<Finding> pageable(const Facts& facts) {
-  const auto own = [&](const RankSteps& rank) {
+  const auto copying_ns = [&](const RankSteps& rank) {
     const StallPerStep upload = facts.stall(rank, "upload");
     return upload.copy_ns + upload.idle_ns;
   };
-  const auto ranks = worst_ranks(facts, kSlowTransfers.id, own);
+  const auto ranks = worst_ranks(facts, kSlowTransfers.id, copying_ns);
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const StallPerStep upload = facts.stall(rank, "upload");
@@ -144,7 +144,7 @@ std::vector<Finding> pageable(const Facts& facts) {
   Finding finding =
       begin_finding(facts, kSlowTransfers, ranks,
                     upload.copy_ns * (1 - 1 / faster) + (one_by_one ? sure.gain_ns : 0),
-                    own(rank) + lost_lead(facts, rank, own(rank)) + slower);
+                    copying_ns(rank) + lost_lead(facts, rank, copying_ns(rank)) + slower);
   // How fast the driver copies pageable memory differs from run to run.
   if (!one_by_one) finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   finding.title = {"Copying data to the GPU holds up {} of each step",
@@ -162,7 +162,7 @@ std::vector<Finding> pageable(const Facts& facts) {
       "copies run for {}, and for {} the GPU waits before, between and after them.",
       {bytes(copies.bytes),
        {copies.bytes_per_second, base::Unit::kBytesPerSecond},
-       nanos(own(rank)),
+       nanos(copying_ns(rank)),
        nanos(upload.copy_ns),
        nanos(upload.idle_ns)}};
   const bool known = copies.count > 0;

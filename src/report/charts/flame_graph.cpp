@@ -1,3 +1,4 @@
+// Draws a flame graph as one SVG file.
 #include "report/charts/flame_graph.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Writes stacks in the folded format of flame-graph tools.
 #include <algorithm>
 #include <vector>
 

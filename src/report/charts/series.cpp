@@ -1,3 +1,4 @@
+// Takes what a chart shows out of a table.
 #include "report/charts/series.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Draws a curve of stacked parts as SVG.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,3 +1,4 @@
+// Draws bars, stacks and lines as SVG.
 #include "report/charts/svg_chart.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Charts as SVG and in characters, from small tables.
 #include "report/charts/svg_chart.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Axes, texts and colours that all SVG charts share.
 #include "report/charts/svg_parts.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Areas in characters and as SVG.
 #include <array>
 #include <cmath>
 #include <string>

@@ -1,3 +1,4 @@
+// Draws charts in characters.
 #include "report/charts/text_chart.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The page and the sentence of a comparison of two runs.
 #include "analysis/compare/diff.h"
 
 #include <algorithm>

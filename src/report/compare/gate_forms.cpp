@@ -1,3 +1,4 @@
+// The outcome of `stepscope check` as text, Markdown, JSON, JUnit and annotations.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -8,7 +8,7 @@
 namespace stepscope::report {
 namespace {
 
-std::string paragraph_advice_html(std::string_view text) {
+std::string html_paragraph(std::string_view text) {
   return text.empty() ? std::string() : fmt::format("<p>{}</p>\n", html_text(text));
 }
 
@@ -19,13 +19,13 @@ std::string finding_html(const advice::Advice& advice, const advice::Finding& fi
       advice::name_of(finding.level), open ? " open=\"\"" : "",
       html_text(sentence_text(finding.title)),
       gain.empty() ? "" : fmt::format(" <i>gain {}</i>", html_text(gain)));
-  html += paragraph_advice_html(detail_text(finding));
+  html += html_paragraph(detail_text(finding));
   for (const advice::Change& change : finding.changes) {
-    html += paragraph_advice_html(change.why);
+    html += html_paragraph(change.why);
     if (!change.code.empty()) html += fmt::format("<pre>{}</pre>\n", html_text(change.code));
   }
   html += "<details><summary>how to check it, how it was measured, where to look</summary>\n";
-  html += paragraph_advice_html("To check: " + verify_text(advice, finding, advice.path));
+  html += html_paragraph("To check: " + verify_text(advice, finding, advice.path));
   html += "<dl class=\"facts\">\n";
   const auto fact = [&](std::string_view name, std::string_view text) {
     html += fmt::format("<dt>{}</dt><dd>{}</dd>\n", name, html_text(text));
@@ -46,7 +46,7 @@ std::string finding_html(const advice::Advice& advice, const advice::Finding& fi
 std::string advice_html(const advice::Advice& advice) {
   std::string html;
   for (const advice::Sentence& sentence : advice.verdict)
-    html += paragraph_advice_html(sentence_text(sentence));
+    html += html_paragraph(sentence_text(sentence));
   for (const advice::Finding& finding : advice.findings) {
     html += finding_html(advice, finding, &finding == advice.findings.data());
   }

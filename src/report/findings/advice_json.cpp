@@ -1,3 +1,4 @@
+// Findings as JSON and as a table.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -89,7 +90,7 @@ void write_finding(JsonWriter& json, const advice::Advice& advice, const advice:
   json.end_object();
 }
 
-constexpr std::array kAdviceJsonColumns = std::to_array<base::ColumnShape>({
+constexpr std::array kFindingColumns = std::to_array<base::ColumnShape>({
     {"rule", Type::kText, Unit::kNone, "stable name of the rule"},
     {"cause", Type::kText, Unit::kNone, "input, transfer, launch, sync and the like"},
     {"level", Type::kText, Unit::kNone, "info, notice, warning or critical"},
@@ -109,7 +110,7 @@ constexpr std::array kAdviceJsonColumns = std::to_array<base::ColumnShape>({
     {"page", Type::kText, Unit::kNone, "where it is explained"},
 });
 constexpr base::TableShape kShape{"findings", "one finding, the largest gain first",
-                                  kAdviceJsonColumns};
+                                  kFindingColumns};
 
 base::Cell bound(const std::optional<advice::Gain>& gain, bool low) {
   return gain ? base::Cell(low ? gain->low : gain->high) : base::Cell(base::Null{});

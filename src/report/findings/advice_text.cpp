@@ -11,7 +11,7 @@ namespace {
 
 using advice::Level;
 
-Style advice_text_style_of(Level level) {
+Style level_style(Level level) {
   switch (level) {
     case Level::kCritical:
       return Style::kBad;
@@ -59,7 +59,7 @@ std::string heading(const advice::Finding& finding, std::size_t number, const Lo
   const std::string title = lines(sentence_text(finding.title), kIndent, Style::kStrong, look);
   return fmt::format("\n{:>2} {} {}", number,
                      styled(fmt::format("{:<9}", advice::name_of(finding.level)),
-                            advice_text_style_of(finding.level), look),
+                            level_style(finding.level), look),
                      title.substr(kIndent.size()));
 }
 

@@ -1,3 +1,4 @@
+// Prints what an analysis asks, takes and returns.
 #include <array>
 
 #include <fmt/format.h>

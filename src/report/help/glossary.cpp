@@ -1,3 +1,4 @@
+// The glossary.
 #include <array>
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Turns the Markdown of a rule's page into text for a terminal.
 #include <algorithm>
 #include <utility>
 #include <vector>

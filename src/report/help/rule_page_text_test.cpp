@@ -1,3 +1,4 @@
+// Markdown of rule pages on a terminal.
 #include <gtest/gtest.h>
 
 #include "report/help/help.h"

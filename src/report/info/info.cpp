@@ -1,3 +1,4 @@
+// Summarizes a run: ranks, windows, events, devices, notes.
 #include "report/info/info.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Single facts of a run as short lines.
 #include "report/info/info_facts.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 constexpr std::string_view kDot = " · ";
 constexpr std::size_t kMostNames = 6;
 
-void append_info_facts(std::string& text, std::string_view part) {
+void append_fact(std::string& text, std::string_view part) {
   if (part.empty()) return;
   if (!text.empty()) text += kDot;
   text += part;
@@ -56,7 +57,7 @@ std::string rank_numbers(const RunInfo& info) {
   return listed(ranges);
 }
 
-std::string info_facts_run_text(const RunInfo& info) {
+std::string run_line(const RunInfo& info) {
   std::string text = counted(info.ranks, "rank");
   const auto world =
       static_cast<std::uint64_t>(std::max<std::int64_t>(0, info.world_size.value_or(0)));
@@ -68,11 +69,11 @@ std::string info_facts_run_text(const RunInfo& info) {
   }
   // Files of workers, where nothing was traced, are no windows of a trace.
   if (!info.stood_in && info.windows.size() > info.ranks) {
-    append_info_facts(text, counted(info.windows.size(), "window"));
+    append_fact(text, counted(info.windows.size(), "window"));
   }
-  append_info_facts(text, listed(info.backends));
+  append_fact(text, listed(info.backends));
   if (!info.hosts.empty()) {
-    append_info_facts(
+    append_fact(
         text, fmt::format("{} {}", info.hosts.size() == 1 ? "host" : "hosts", listed(info.hosts)));
   }
   return text;
@@ -80,23 +81,23 @@ std::string info_facts_run_text(const RunInfo& info) {
 
 std::string device_text(const DeviceInfo& device, const RunInfo& info) {
   std::string text = device.name.empty() ? "unnamed device" : printable(device.name);
-  if (device.memory_bytes > 0) append_info_facts(text, bytes_text(device.memory_bytes));
+  if (device.memory_bytes > 0) append_fact(text, bytes_text(device.memory_bytes));
   const bool amd = device.warp_size == 64 || device.name.starts_with("AMD");
   if (device.compute_major > 0) {
     // AMD's numbers are those of the architecture: gfx90a says 9.0, gfx942 says 9.4.
-    append_info_facts(
-        text, amd ? fmt::format("gfx{}{}x", device.compute_major, device.compute_minor)
-                  : fmt::format("compute {}.{}", device.compute_major, device.compute_minor));
+    append_fact(text,
+                amd ? fmt::format("gfx{}{}x", device.compute_major, device.compute_minor)
+                    : fmt::format("compute {}.{}", device.compute_major, device.compute_minor));
   }
   if (device.multiprocessors > 0) {
-    append_info_facts(text, fmt::format("{} {}", device.multiprocessors, amd ? "CUs" : "SMs"));
+    append_fact(text, fmt::format("{} {}", device.multiprocessors, amd ? "CUs" : "SMs"));
   }
   if (device.visible > 1) {
     std::string visible = fmt::format("{} visible", device.visible);
     if (info.windows.size() == 1 && device.visible >= info.devices.size()) {
       visible += fmt::format(", {} used", info.windows.front().devices_used.size());
     }
-    append_info_facts(text, visible);
+    append_fact(text, visible);
   }
   return text;
 }
@@ -118,7 +119,7 @@ std::vector<DeviceInfo> alike_merged(const std::vector<DeviceInfo>& devices) {
   return merged;
 }
 
-std::string info_facts_steps_text(const RunInfo& info) {
+std::string steps_line(const RunInfo& info) {
   const StepInfo& steps = info.steps;
   std::string text = step_count_text(info);
   if (text.empty()) {
@@ -127,27 +128,27 @@ std::string info_facts_steps_text(const RunInfo& info) {
   if (steps.count == 0) return "none whole: the recording ended within its first one";
   switch (steps.source) {
     case trace::StepSource::kProfilerStep:
-      append_info_facts(text, trace::step_name(steps.first));
+      append_fact(text, trace::step_name(steps.first));
       if (steps.last != steps.first) text += fmt::format(" to #{}", steps.last);
       break;
     case trace::StepSource::kPattern:
-      append_info_facts(text, "found by --steps");
+      append_fact(text, "found by --steps");
       break;
     case trace::StepSource::kLightning:
-      append_info_facts(text, "Lightning's batches");
+      append_fact(text, "Lightning's batches");
       break;
     case trace::StepSource::kRepetition:
-      append_info_facts(text, "found by what repeats on the device");
+      append_fact(text, "found by what repeats on the device");
       break;
     case trace::StepSource::kWhole:
       break;
   }
   if (steps.count == 1) {
-    append_info_facts(text, duration_text(steps.total_ns));
+    append_fact(text, duration_text(steps.total_ns));
   } else {
-    append_info_facts(text, fmt::format("mean {} on the host", duration_text(steps.mean_ns())));
-    append_info_facts(text, fmt::format("{} to {}", duration_text(steps.shortest_ns),
-                                        duration_text(steps.longest_ns)));
+    append_fact(text, fmt::format("mean {} on the host", duration_text(steps.mean_ns())));
+    append_fact(text, fmt::format("{} to {}", duration_text(steps.shortest_ns),
+                                  duration_text(steps.longest_ns)));
   }
   return text;
 }
@@ -167,9 +168,9 @@ std::string recorded_text(const RunInfo& info) {
   if (info.events == 0 && info.recordings.empty()) return "nothing: there are no events";
   const auto [start, end] = recorded_between(info);
   std::string text = info.start_known ? unix_time_text(start) : std::string();
-  append_info_facts(text, duration_text(recorded_length(info)));
+  append_fact(text, duration_text(recorded_length(info)));
   if (!info.recorded_with.empty())
-    append_info_facts(text, fmt::format("with {}", listed(info.recorded_with)));
+    append_fact(text, fmt::format("with {}", listed(info.recorded_with)));
   return text;
 }
 
@@ -191,18 +192,16 @@ std::string files_text(const RunInfo& info) {
   std::string recordings = fmt::format("{} of recordings", bytes_text(recorded));
   if (info.stood_in) return recordings;
   std::string text = traces_text(info);
-  if (!info.recordings.empty()) append_info_facts(text, recordings);
+  if (!info.recordings.empty()) append_fact(text, recordings);
   return text;
 }
 
 std::string load_text(const RunInfo& info, double seconds) {
   std::string text = duration_text(static_cast<base::Nanos>(seconds * 1e9));
-  append_info_facts(text,
-                    rate_text(static_cast<double>(info.text_bytes) / std::max(seconds, 1e-9)));
+  append_fact(text, rate_text(static_cast<double>(info.text_bytes) / std::max(seconds, 1e-9)));
   if (info.entries > 0) {
     // Of the file: arrows and labels take memory too.
-    append_info_facts(text,
-                      fmt::format("{} in memory, {} bytes per event", bytes_text(info.memory_bytes),
+    append_fact(text, fmt::format("{} in memory, {} bytes per event", bytes_text(info.memory_bytes),
                                   info.memory_bytes / info.entries));
   }
   return text;
@@ -273,7 +272,7 @@ std::string title_of(const RunInfo& info) {
 }
 
 std::vector<NamedText> run_facts(const RunInfo& info, std::optional<double> load_seconds) {
-  std::vector<NamedText> facts = {{"Run", info_facts_run_text(info)}};
+  std::vector<NamedText> facts = {{"Run", run_line(info)}};
   for (const NoteInfoRow& row : info.notes) {
     if (row.note != base::Note::kRanksApart) continue;
     facts.push_back({"", "separate runs, most likely: " + printable(row.detail)});
@@ -286,15 +285,14 @@ std::vector<NamedText> run_facts(const RunInfo& info, std::optional<double> load
   if (!info.versions.empty()) {
     std::string text;
     for (const NamedText& version : info.versions) {
-      append_info_facts(text, version.name + " " + printable(version.text));
+      append_fact(text, version.name + " " + printable(version.text));
     }
     facts.push_back({"Software", text});
   }
   facts.push_back({"Recorded", recorded_text(info)});
   // What was recorded has its steps below.
   if (info.events > 0 && !info.stood_in) {
-    facts.push_back(
-        {info.recordings.empty() ? "Steps" : "Traced steps", info_facts_steps_text(info)});
+    facts.push_back({info.recordings.empty() ? "Steps" : "Traced steps", steps_line(info)});
   }
   facts.push_back({"Size", files_text(info)});
   if (load_seconds) facts.push_back({"Loaded", load_text(info, *load_seconds)});
@@ -306,36 +304,34 @@ std::vector<NamedText> content_facts(const RunInfo& info) {
   const CollectiveInfo& collectives = info.collectives;
   if (collectives.calls + collectives.kernels > 0) {
     std::string text;
-    if (collectives.calls > 0) append_info_facts(text, counted(collectives.calls, "call"));
-    if (collectives.kernels > 0) append_info_facts(text, counted(collectives.kernels, "kernel"));
-    if (!collectives.groups.empty())
-      append_info_facts(text, counted(collectives.groups.size(), "group"));
+    if (collectives.calls > 0) append_fact(text, counted(collectives.calls, "call"));
+    if (collectives.kernels > 0) append_fact(text, counted(collectives.kernels, "kernel"));
+    if (!collectives.groups.empty()) append_fact(text, counted(collectives.groups.size(), "group"));
     std::vector<std::string> names;
     names.reserve(collectives.by_name.size());
     for (const NamedCount& row : collectives.by_name) {
       names.push_back(row.name + " " + count_text(row.count));
     }
-    append_info_facts(text, listed(names));
+    append_fact(text, listed(names));
     facts.push_back({"Collectives", text});
   }
   if (info.memory.events > 0) {
     std::string text = counted(info.memory.events, "event");
     if (info.memory.device_peak_allocated > 0) {
-      append_info_facts(text, fmt::format("device peak {} allocated, {} reserved",
-                                          bytes_text(info.memory.device_peak_allocated),
-                                          bytes_text(info.memory.device_peak_reserved)));
+      append_fact(text, fmt::format("device peak {} allocated, {} reserved",
+                                    bytes_text(info.memory.device_peak_allocated),
+                                    bytes_text(info.memory.device_peak_reserved)));
     }
     constexpr std::uint64_t kWorthSaying = 1 << 20;  // the host's totals are often not kept
     if (info.memory.host_peak_allocated >= kWorthSaying) {
-      append_info_facts(text,
-                        fmt::format("host peak {}", bytes_text(info.memory.host_peak_allocated)));
+      append_fact(text, fmt::format("host peak {}", bytes_text(info.memory.host_peak_allocated)));
     }
     facts.push_back({"Memory", text});
   }
   if (info.counter_samples > 0) {
     std::string text = counted(info.counter_samples, "sample");
-    append_info_facts(text, fmt::format("{} series: {}", info.counter_series.size(),
-                                        listed(info.counter_series)));
+    append_fact(text, fmt::format("{} series: {}", info.counter_series.size(),
+                                  listed(info.counter_series)));
     facts.push_back({"Counters", text});
   }
   if (info.flows > 0) facts.push_back({"Flows", counted(info.flows, "event")});

@@ -1,3 +1,4 @@
+// Reads devices, versions and settings out of the headers of files.
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// Versions and devices as headers name them.
 #include <string>
 #include <vector>
 

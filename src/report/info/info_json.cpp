@@ -1,3 +1,4 @@
+// The summary of a run as JSON.
 #include <algorithm>
 
 #include <fmt/format.h>

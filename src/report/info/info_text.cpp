@@ -1,3 +1,4 @@
+// The summary of a run as text.
 #include "report/info/info_text.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 namespace stepscope::report {
 namespace {
 
-constexpr std::size_t kInfoTextMostRanks = 16;
+constexpr std::size_t kMostListedRanks = 16;
 constexpr std::size_t kMostCategories = 20;
 constexpr std::size_t kMostFailures = 8;
 
@@ -92,7 +93,7 @@ std::string ranks_block(const RunInfo& info, const InfoTextOptions& options) {
   const std::size_t ending = common_ending(info).size();
   std::size_t shown = 0;
   for (const WindowInfo& window : info.windows) {
-    if (!options.all && shown == kInfoTextMostRanks) break;
+    if (!options.all && shown == kMostListedRanks) break;
     ++shown;
     const bool has_steps = window.steps.source != trace::StepSource::kWhole;
     std::vector<Cell> row = {std::to_string(window.rank)};

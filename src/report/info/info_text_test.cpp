@@ -1,3 +1,4 @@
+// What `stepscope info` prints of small runs.
 #include "report/info/info_text.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Summarizes one window of a rank.
 #include <algorithm>
 #include <cstdint>
 #include <set>

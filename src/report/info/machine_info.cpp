@@ -1,3 +1,4 @@
+// The samples of machines as text and JSON.
 #include <algorithm>
 #include <vector>
 

@@ -1,3 +1,4 @@
+// Machines as `stepscope info` shows them.
 #include <array>
 #include <string>
 

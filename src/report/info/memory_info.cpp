@@ -1,3 +1,4 @@
+// Memory timelines and statistics as text and JSON.
 #include "report/info/memory_info.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// What to check when a trace has no GPU work.
 #include <span>
 #include <string>
 #include <string_view>

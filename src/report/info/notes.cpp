@@ -1,3 +1,4 @@
+// What was odd while reading, as text and JSON.
 #include "report/info/notes.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// How the recording of each rank went, as text and JSON.
 #include "report/info/rank_records.h"
 
 #include <algorithm>
@@ -154,19 +155,19 @@ std::string endings_text(const RunInfo& info) {
 
 std::string cut_windows_text(const RunInfo& info) {
   std::string text;
-  const auto say = [&](std::size_t count, std::string_view what) {
+  const auto add = [&](std::size_t count, std::string_view what) {
     if (count > 0) {
       text += fmt::format("{}{} {}", text.empty() ? "" : " · ", counted(count, "window"), what);
     }
   };
-  say(count_windows(info,
+  add(count_windows(info,
                     [](const trace::RecordedWindow& window) {
                       return window.closed == "max_bytes" || window.closed == "max_seconds";
                     }),
       "closed early by a limit");
-  say(count_windows(info, [](const auto& window) { return window.files.empty(); }),
+  add(count_windows(info, [](const auto& window) { return window.files.empty(); }),
       "whose file could not be written");
-  say(count_windows(info, [](const auto& window) { return window.whole == false; }),
+  add(count_windows(info, [](const auto& window) { return window.whole == false; }),
       "whose memory history lacks its beginning");
   return text;
 }

@@ -1,3 +1,4 @@
+// What processes recorded of themselves, as text and JSON.
 #include "report/info/recording_info.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 constexpr std::int32_t kWarning = 30;
 constexpr std::int32_t kError = 40;
 
-void append_recording_info(std::string& text, std::string_view part) {
+void append_part(std::string& text, std::string_view part) {
   if (part.empty()) return;
   if (!text.empty()) text += " · ";
   text += part;
@@ -77,9 +78,8 @@ std::string processes_text(const RunInfo& info) {
   const std::uint64_t others = info.recordings.size() - workers;
   std::string text = others == 1 ? "1 process" : fmt::format("{} processes", count_text(others));
   if (workers > 0) {
-    append_recording_info(text, workers == 1
-                                    ? "1 worker process"
-                                    : fmt::format("{} worker processes", count_text(workers)));
+    append_part(text, workers == 1 ? "1 worker process"
+                                   : fmt::format("{} worker processes", count_text(workers)));
   }
   return text;
 }
@@ -88,10 +88,9 @@ std::string ranges_text(const RecordingInfo& sum) {
   std::string text = counted(sum.ranges, "range");
   if (sum.ranges > 0) text += fmt::format(" of {}", counted(sum.range_names.size(), "name"));
   if (sum.open_ranges > 0) {
-    append_recording_info(text,
-                          fmt::format("{} still open at the end", count_text(sum.open_ranges)));
+    append_part(text, fmt::format("{} still open at the end", count_text(sum.open_ranges)));
   }
-  if (sum.instants > 0) append_recording_info(text, counted(sum.instants, "instant"));
+  if (sum.instants > 0) append_part(text, counted(sum.instants, "instant"));
   return text;
 }
 
@@ -101,19 +100,18 @@ std::string recorded_steps_text(const StepInfo& steps, std::size_t trainers) {
   }
   std::string text = count_text(steps.count);
   if (trainers > 1) text += " on all ranks";
-  append_recording_info(text, steps.first == steps.last
-                                  ? fmt::format("number {}", steps.first)
-                                  : fmt::format("{} to {}", steps.first, steps.last));
-  append_recording_info(text, fmt::format("mean {}", duration_text(steps.mean_ns())));
-  append_recording_info(text, fmt::format("{} to {}", duration_text(steps.shortest_ns),
-                                          duration_text(steps.longest_ns)));
+  append_part(text, steps.first == steps.last ? fmt::format("number {}", steps.first)
+                                              : fmt::format("{} to {}", steps.first, steps.last));
+  append_part(text, fmt::format("mean {}", duration_text(steps.mean_ns())));
+  append_part(text, fmt::format("{} to {}", duration_text(steps.shortest_ns),
+                                duration_text(steps.longest_ns)));
   return text;
 }
 
 std::string log_text(const RecordingInfo& sum) {
   std::string text = counted(sum.log_lines, "line");
-  if (sum.warnings > 0) append_recording_info(text, counted(sum.warnings, "warning"));
-  if (sum.errors > 0) append_recording_info(text, counted(sum.errors, "error"));
+  if (sum.warnings > 0) append_part(text, counted(sum.warnings, "warning"));
+  if (sum.errors > 0) append_part(text, counted(sum.errors, "error"));
   return text;
 }
 
@@ -154,10 +152,10 @@ std::string windows_text(const RunInfo& info) {
     } else {
       one += fmt::format("steps {} to {}", window.steps.first, window.steps.last);
     }
-    append_recording_info(text, one);
+    append_part(text, one);
   }
   if (info.windows.size() > kShown) {
-    append_recording_info(text, fmt::format("{} more", info.windows.size() - kShown));
+    append_part(text, fmt::format("{} more", info.windows.size() - kShown));
   }
   return text;
 }
@@ -165,51 +163,47 @@ std::string windows_text(const RunInfo& info) {
 std::string lost_text(const RunInfo& info, const RecordingInfo& sum) {
   std::string text;
   if (sum.dropped > 0) {
-    append_recording_info(text, fmt::format("{} found no room", counted(sum.dropped, "record")));
+    append_part(text, fmt::format("{} found no room", counted(sum.dropped, "record")));
   }
   if (sum.lost_steps > 0) {
-    append_recording_info(
-        text, fmt::format("{} without a beginning or an end", counted(sum.lost_steps, "step")));
+    append_part(text,
+                fmt::format("{} without a beginning or an end", counted(sum.lost_steps, "step")));
   }
   if (sum.refused_bytes > 0) {
-    append_recording_info(text,
-                          fmt::format("{} that the disk refused", bytes_text(sum.refused_bytes)));
+    append_part(text, fmt::format("{} that the disk refused", bytes_text(sum.refused_bytes)));
   }
   const auto unfinished = static_cast<std::uint64_t>(
       std::ranges::count(info.recordings, false, &RecordingInfo::finished));
   if (unfinished > 0) {
-    append_recording_info(
-        text, fmt::format("{} not finished: killed, or still running: up to half a second may "
-                          "be missing; or its disk was full: all since then is",
-                          counted(unfinished, "recording")));
+    append_part(text,
+                fmt::format("{} not finished: killed, or still running: up to half a second may "
+                            "be missing; or its disk was full: all since then is",
+                            counted(unfinished, "recording")));
   }
   if (sum.clock_set_ns > 0) {
-    append_recording_info(text,
-                          fmt::format("the wall clock was set by {} meanwhile, and not followed",
-                                      duration_text(sum.clock_set_ns)));
+    append_part(text, fmt::format("the wall clock was set by {} meanwhile, and not followed",
+                                  duration_text(sum.clock_set_ns)));
   }
-  append_recording_info(text, cut_windows_text(info));
+  append_part(text, cut_windows_text(info));
   return text.empty() ? "nothing" : text;
 }
 
 std::string cost_text(const RunInfo& info, const RecordingInfo& sum) {
   std::string text = counted(sum.records, "record");
-  append_recording_info(text, bytes_text(sum.file_bytes));
+  append_part(text, bytes_text(sum.file_bytes));
   base::Nanos length = 0;
   for (const RecordingInfo& one : info.recordings) length += one.finished ? one.length_ns : 0;
   if (length > 0) {
-    append_recording_info(text,
-                          fmt::format("{} of processor time for writing: {} of the {} recorded",
-                                      duration_text(sum.writer_ns),
-                                      percent_text(static_cast<std::uint64_t>(sum.writer_ns),
-                                                   static_cast<std::uint64_t>(length)),
-                                      duration_text(length)));
+    append_part(text, fmt::format("{} of processor time for writing: {} of the {} recorded",
+                                  duration_text(sum.writer_ns),
+                                  percent_text(static_cast<std::uint64_t>(sum.writer_ns),
+                                               static_cast<std::uint64_t>(length)),
+                                  duration_text(length)));
   }
   if (info.sampling_ns > 0) {
-    append_recording_info(
-        text, fmt::format("{} for sampling the machine", duration_text(info.sampling_ns)));
+    append_part(text, fmt::format("{} for sampling the machine", duration_text(info.sampling_ns)));
   }
-  append_recording_info(text, window_cost_text(info));
+  append_part(text, window_cost_text(info));
   return text;
 }
 
@@ -219,9 +213,8 @@ std::vector<NamedText> facts_of_ranks(const RunInfo& info) {
   const auto unfinished = static_cast<std::uint64_t>(
       std::ranges::count(info.rank_records, std::string(), &trace::RankRecord::finished));
   if (unfinished > 0) {
-    append_recording_info(lost,
-                          fmt::format("the window that was open when {} ended, if there was one",
-                                      unfinished == 1 ? "the process" : "the processes"));
+    append_part(lost, fmt::format("the window that was open when {} ended, if there was one",
+                                  unfinished == 1 ? "the process" : "the processes"));
   }
   const std::string cost = window_cost_text(info);
   return {{"By", counted(info.rank_records.size(), "rank")},

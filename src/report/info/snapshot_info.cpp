@@ -1,3 +1,4 @@
+// Memory snapshots as text and JSON.
 #include <algorithm>
 #include <array>
 #include <limits>

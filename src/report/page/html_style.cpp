@@ -1,3 +1,4 @@
+// The style and the script of HTML reports.
 #include "report/page/table_html.h"
 
 namespace stepscope::report {

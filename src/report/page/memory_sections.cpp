@@ -169,7 +169,7 @@ constexpr std::array kFigures = std::to_array<Part>({
      .caption = "Page-locked memory of the host:"},
 });
 
-constexpr std::array kMemorySectionsSections = std::to_array<Section>({
+constexpr std::array kMemoryPageSections = std::to_array<Section>({
     {.title = "The snapshots beside each other",
      .about = "What differs, by what the memory holds and by the line that asked for it.",
      .parts = kCompared,
@@ -205,6 +205,6 @@ constexpr std::array kMemorySectionsSections = std::to_array<Section>({
 
 }  // namespace
 
-const PageKind kMemoryPage{.sections = kMemorySectionsSections, .settings = {}, .of_memory = true};
+const PageKind kMemoryPage{.sections = kMemoryPageSections, .settings = {}, .of_memory = true};
 
 }  // namespace stepscope::report

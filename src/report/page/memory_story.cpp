@@ -1,3 +1,4 @@
+// Tells what a memory snapshot holds in a few sentences.
 #include <cmath>
 #include <cstdint>
 #include <string>

@@ -1,3 +1,4 @@
+// Decides what a page shows, before it has a form.
 #include "report/page/page.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The lines at the top of the report about steps and GPUs.
 #include "report/page/page_facts.h"
 
 #include <algorithm>

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kMostCurves = 4;
 constexpr std::size_t kWidestPage = 120;
 
-std::string paragraph_page_text(std::string_view text, Style style, const Look& look) {
+std::string indented_paragraph(std::string_view text, Style style, const Look& look) {
   std::string out;
   const std::size_t room = look.width > 40 ? look.width - 2 : 0;
   for (const std::string& line : wrapped(text, room)) {
@@ -50,7 +50,7 @@ std::string chart_text(const Block& block, const Look& look) {
     text += spark ? spark_text(all[i], look) : stack_text(all[i], kMostBars, look);
   }
   if (all.size() > most) {
-    text += paragraph_page_text(fmt::format("… {} more", all.size() - most), Style::kFaint, look);
+    text += indented_paragraph(fmt::format("… {} more", all.size() - most), Style::kFaint, look);
   }
   return text;
 }
@@ -60,7 +60,7 @@ std::string block_text(const Block& block, RankNote note, const Look& look,
   const Part& part = *block.part;
   std::string text;
   if (explains && !part.caption.empty())
-    text += paragraph_page_text(part.caption, Style::kFaint, look);
+    text += indented_paragraph(part.caption, Style::kFaint, look);
   if (part.shown == Shown::kChart || part.shown == Shown::kSpark) {
     return text + chart_text(block, look);
   }
@@ -109,14 +109,14 @@ std::string brief_oddities_text(const Page& page, const Look& look) {
 
 std::string section_text(const PageSection& section, RankNote note, const Look& look) {
   std::string text = fmt::format("\n{}\n", styled(section.title, Style::kStrong, look));
-  if (!section.blocks.empty()) text += paragraph_page_text(section.about, Style::kFaint, look);
+  if (!section.blocks.empty()) text += indented_paragraph(section.about, Style::kFaint, look);
   for (const Block& block : section.blocks) {
     if (block.part->only_html) continue;
     text += fmt::format("\n{}", block_text(block, note, look));
   }
   for (const std::string& remark : section.remarks) {
     if (!section.blocks.empty()) text += '\n';
-    text += paragraph_page_text(printable(remark), Style::kPlain, look);
+    text += indented_paragraph(printable(remark), Style::kPlain, look);
   }
   return text;
 }

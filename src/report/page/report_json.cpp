@@ -1,3 +1,4 @@
+// The report as JSON.
 #include "report/findings/advice.h"
 #include "report/info/info_text.h"
 #include "report/page/page.h"

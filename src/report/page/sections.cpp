@@ -32,13 +32,13 @@ constexpr std::array kBusy = std::to_array<Part>({
     {.analysis = "overview", .table = "devices", .columns = kBusyColumns},
 });
 
-constexpr Names<8> kSectionsTimeColumns = {"rank",   "steps",  "mean_ns", "median_ns",
-                                           "p95_ns", "min_ns", "max_ns",  "steps_per_second"};
+constexpr Names<8> kStepTimeColumns = {"rank",   "steps",  "mean_ns", "median_ns",
+                                       "p95_ns", "min_ns", "max_ns",  "steps_per_second"};
 constexpr Names<7> kOutlierColumns = {"rank",      "step",       "step_ns", "median_ns",
                                       "excess_ns", "grown_part", "grown_ns"};
 constexpr std::array kStepTimes = std::to_array<Part>({
     {.analysis = "steps", .table = "steps", .shown = Shown::kSpark},
-    {.analysis = "steps", .table = "times", .columns = kSectionsTimeColumns, .needs = "mean_ns"},
+    {.analysis = "steps", .table = "times", .columns = kStepTimeColumns, .needs = "mean_ns"},
     {.analysis = "steps",
      .table = "outliers",
      .columns = kOutlierColumns,
@@ -58,17 +58,17 @@ constexpr std::array kIdle = std::to_array<Part>({
      .one_rank = true},
 });
 
-constexpr Names<7> kSectionsOperatorColumns = {
+constexpr Names<7> kReportOperatorColumns = {
     "rank", "name", "device_self_ns", "device_self_share", "tensor_cores", "host_self_ns", "calls"};
 constexpr Names<5> kHostOperatorColumns = {"rank", "name", "host_self_ns", "host_self_share",
                                            "calls"};
 constexpr Names<6> kTensorCoreColumns = {"rank",    "operators",   "device_ns",
                                          "used_ns", "not_used_ns", "unknown_ns"};
-constexpr std::array kSectionsOperators = std::to_array<Part>({
+constexpr std::array kOperatorParts = std::to_array<Part>({
     {.analysis = "operators",
      .table = "operators",
      .shown = Shown::kBoth,
-     .columns = kSectionsOperatorColumns,
+     .columns = kReportOperatorColumns,
      .rows = 11,
      .host_columns = kHostOperatorColumns,
      .one_rank = true},
@@ -80,15 +80,15 @@ constexpr std::array kSectionsOperators = std::to_array<Part>({
      .one_rank = true},
 });
 
-constexpr Names<7> kSectionsKernelColumns = {"rank",   "name",  "class",    "count",
-                                             "sum_ns", "share", "median_ns"};
+constexpr Names<7> kReportKernelColumns = {"rank",   "name",  "class",    "count",
+                                           "sum_ns", "share", "median_ns"};
 constexpr Names<6> kRankColumns = {"name",   "count",        "mean_ns",
                                    "p95_ns", "slowest_rank", "slowest_ratio"};
-constexpr std::array kSectionsKernels = std::to_array<Part>({
+constexpr std::array kKernelParts = std::to_array<Part>({
     {.analysis = "kernels",
      .table = "kernels",
      .shown = Shown::kBoth,
-     .columns = kSectionsKernelColumns,
+     .columns = kReportKernelColumns,
      .rows = 11,
      .one_rank = true},
     {.analysis = "kernel-durations",
@@ -196,7 +196,7 @@ constexpr Names<6> kMemoryColumns = {"rank",
                                      "peak_reserved_bytes",
                                      "memory_bytes",
                                      "peak_reserved_share"};
-constexpr std::array kSectionsMemory = std::to_array<Part>({
+constexpr std::array kMemoryPeakParts = std::to_array<Part>({
     {.analysis = "overview",
      .table = "devices",
      .columns = kMemoryColumns,
@@ -539,13 +539,13 @@ constexpr std::array kRunSections = std::to_array<Section>({
     {.title = "What the time is spent on",
      .about = "Operators of the framework, the longest on the GPU first. Self: without the "
               "operators it calls.",
-     .parts = kSectionsOperators,
+     .parts = kOperatorParts,
      .next = "operators",
      .host_about = "Operators of the framework, the longest first. Self: without the operators it "
                    "calls."},
     {.title = "The kernels that cost most",
      .about = "GPU programs by name, the longest first; share is of all kernel time of the rank.",
-     .parts = kSectionsKernels,
+     .parts = kKernelParts,
      .next = "kernels",
      .of_gpu = true},
     {.title = "Parts of the model",
@@ -583,7 +583,7 @@ constexpr std::array kRunSections = std::to_array<Section>({
      .of_gpu = true},
     {.title = "Memory",
      .about = "The most memory that tensors took (allocated) and that PyTorch held (reserved).",
-     .parts = kSectionsMemory,
+     .parts = kMemoryPeakParts,
      .next = {}},
     {.title = "Ranges named in the code",
      .about = "What the program itself marked, by record_function and the like: time on the host, "

@@ -1,3 +1,4 @@
+// The first lines of the report as JSON.
 #include <utility>
 
 #include "report/info/info_facts.h"

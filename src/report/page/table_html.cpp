@@ -1,3 +1,4 @@
+// Tables and charts as HTML.
 #include "report/page/table_html.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ using base::Unit;
 
 constexpr std::size_t kMostCharts = 2;  // before the rest is folded
 constexpr std::size_t kMostFolded = 12;
-constexpr std::size_t kTableHtmlMostRows = 200;  // of a table; files have them all
+constexpr std::size_t kMostHtmlRows = 200;  // of a table; files have them all
 constexpr std::size_t kWidestName = 110;
 
 // A share shows its size after the number.
@@ -71,7 +72,7 @@ std::string table_html(const base::Table& table, std::span<const std::string_vie
                        std::size_t most, RankNote note) {
   const ShownColumns shown = shown_columns(table, columns);
   const std::size_t rows =
-      std::min(table.rows(), most == 0 ? kTableHtmlMostRows : std::min(most, kTableHtmlMostRows));
+      std::min(table.rows(), most == 0 ? kMostHtmlRows : std::min(most, kMostHtmlRows));
   const std::string lifted = lifted_text(table, shown, note);
   std::string html =
       lifted.empty() ? std::string() : fmt::format("<p class=\"more\">{}</p>\n", html_text(lifted));

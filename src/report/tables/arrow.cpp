@@ -1,3 +1,4 @@
+// Tables through the Arrow C data interface.
 #include "report/tables/arrow.h"
 
 #include <array>

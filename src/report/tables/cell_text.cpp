@@ -1,3 +1,4 @@
+// Cells and heads of columns as people read them.
 #include "report/tables/cell_text.h"
 
 #include <algorithm>

@@ -186,7 +186,7 @@ std::string cut_before_end(std::string_view name, std::size_t width) {
   return fmt::format("{}…{}", name.substr(0, head), name.substr(tail));
 }
 
-std::string shortened(std::string_view name, std::size_t width) {
+std::string cut_name(std::string_view name, std::size_t width) {
   return ends_with_what_differs(name) ? cut_before_end(name, width) : cut_end(name, width);
 }
 
@@ -197,7 +197,7 @@ class Shortener {
     std::vector<std::size_t> all(names_.size());
     for (std::size_t i = 0; i < all.size(); ++i) {
       all[i] = i;
-      shorts_[i] = shortened(names_[i], width);
+      shorts_[i] = cut_name(names_[i], width);
     }
     separate(all, 0);
     number_the_rest();

@@ -1,3 +1,4 @@
+// Long names cut so that they stay different.
 #include "report/tables/short_names.h"
 
 #include <set>

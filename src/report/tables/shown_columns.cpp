@@ -1,3 +1,4 @@
+// Which columns and rows of a table are shown, in which order.
 #include "report/tables/shown_columns.h"
 
 #include <algorithm>

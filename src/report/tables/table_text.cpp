@@ -20,8 +20,8 @@ namespace {
 using base::Type;
 using base::Unit;
 
-constexpr std::size_t kTableTextIndent = 2;
-constexpr std::size_t kTableTextGap = 2;
+constexpr std::size_t kRowIndent = 2;
+constexpr std::size_t kColumnGap = 2;
 constexpr std::size_t kBarWidth = 8;
 constexpr std::size_t kLeastText = 14;       // a column of names is never squeezed below this
 constexpr std::size_t kTextBesideBars = 32;  // and bars may not squeeze it below this
@@ -40,7 +40,7 @@ struct Laid {
 };
 
 std::string indented_lines(std::string_view title) {
-  const std::string indent(kTableTextIndent, ' ');
+  const std::string indent(kRowIndent, ' ');
   std::string text = indent;
   for (const char c : title) text += c == '\n' ? "\n" + indent : std::string(1, c);
   return text;
@@ -103,11 +103,11 @@ class Layout {
   }
 
   std::size_t total() const {
-    std::size_t sum = kTableTextIndent;
+    std::size_t sum = kRowIndent;
     for (const Laid& laid : laid_) {
-      sum += laid.width + kTableTextGap + (laid.has_bar ? kBarWidth + kTableTextGap : 0);
+      sum += laid.width + kColumnGap + (laid.has_bar ? kBarWidth + kColumnGap : 0);
     }
-    return sum - kTableTextGap;
+    return sum - kColumnGap;
   }
 
   // Names give way first, the longest most; then the columns on the right.
@@ -198,7 +198,7 @@ class Layout {
   std::string above() const {
     std::string text = lifted_text(table_, shown_, options_.rank);
     if (text.empty()) return text;
-    return std::string(kTableTextIndent, ' ') + styled(text, Style::kFaint, options_.look) + "\n";
+    return std::string(kRowIndent, ' ') + styled(text, Style::kFaint, options_.look) + "\n";
   }
 
   std::string names_of(const std::vector<std::size_t>& columns) const {
@@ -212,8 +212,7 @@ class Layout {
   std::string left_out_text() const {
     std::string text;
     const auto add = [&](const std::string& sentence) {
-      const std::size_t room =
-          options_.look.width > 40 ? options_.look.width - kTableTextIndent : 0;
+      const std::size_t room = options_.look.width > 40 ? options_.look.width - kRowIndent : 0;
       for (const std::string& line : wrapped(sentence, room)) {
         text +=
             fmt::format("{}\n", styled(fmt::format("  {}", line), Style::kFaint, options_.look));

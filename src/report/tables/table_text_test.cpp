@@ -1,3 +1,4 @@
+// Tables as text and Markdown, their cells and heads.
 #include <array>
 #include <set>
 

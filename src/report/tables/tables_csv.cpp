@@ -1,3 +1,4 @@
+// Tables as CSV.
 #include <vector>
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Answers as JSON.
 #include <vector>
 
 #include "report/tables/tables.h"

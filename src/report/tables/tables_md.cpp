@@ -1,3 +1,4 @@
+// Answers as Markdown.
 #include <algorithm>
 #include <vector>
 

@@ -1,3 +1,4 @@
+// Changes with as many digits as their error leaves.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

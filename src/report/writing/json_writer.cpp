@@ -1,3 +1,4 @@
+// Writes JSON.
 #include "report/writing/json_writer.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Objects, lists, numbers and strings in JSON.
 #include "report/writing/json_writer.h"
 
 #include <cstdint>

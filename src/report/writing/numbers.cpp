@@ -1,3 +1,4 @@
+// Durations, sizes and counts with three digits.
 #include "report/writing/numbers.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The line that shows progress.
 #include "report/writing/progress_line.h"
 
 #include <algorithm>

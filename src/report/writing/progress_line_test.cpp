@@ -1,3 +1,4 @@
+// The progress line at several widths.
 #include "report/writing/progress_line.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Lays columns out for a terminal.
 #include "report/writing/text_table.h"
 
 #include <algorithm>
@@ -8,9 +9,9 @@
 namespace stepscope::report {
 namespace {
 
-constexpr std::size_t kTextTableGap = 2;     // between columns
-constexpr std::size_t kTextTableIndent = 2;  // of rows below their heading
-constexpr std::size_t kLeastCut = 8;         // a column is never squeezed below this
+constexpr std::size_t kCellGap = 2;     // between columns
+constexpr std::size_t kHeadIndent = 2;  // of rows below their heading
+constexpr std::size_t kLeastCut = 8;    // a column is never squeezed below this
 
 std::string spaces(std::size_t count) { return std::string(count, ' '); }
 
@@ -31,7 +32,7 @@ std::size_t end_of_word(std::string_view text, std::size_t begin) {
   return next - end - 1 <= kLongestUnit ? next : end;
 }
 
-std::vector<std::string_view> text_table_lines_of(std::string_view title) {
+std::vector<std::string_view> title_lines(std::string_view title) {
   std::vector<std::string_view> lines;
   for (std::size_t at = 0; at <= title.size();) {
     const std::size_t end = std::min(title.find('\n', at), title.size());
@@ -96,17 +97,17 @@ std::vector<std::size_t> TextTable::widths(const Look& look) const {
   std::vector<std::size_t> widths(columns_.size());
   for (std::size_t c = 0; c < columns_.size(); ++c) {
     std::size_t title = 0;
-    for (const std::string_view line : text_table_lines_of(columns_[c].title)) {
+    for (const std::string_view line : title_lines(columns_[c].title)) {
       title = std::max(title, text_width(line));
     }
     // The heading's first column begins at the margin and so has room for the indent as well.
-    widths[c] = c == 0 && title > kTextTableIndent ? title - kTextTableIndent : title;
+    widths[c] = c == 0 && title > kHeadIndent ? title - kHeadIndent : title;
     for (const auto& row : rows_) {
       if (c < row.size()) widths[c] = std::max(widths[c], text_width(row[c].text));
     }
   }
   if (look.width == 0) return widths;
-  std::size_t total = kTextTableIndent + kTextTableGap * (columns_.size() - 1);
+  std::size_t total = kHeadIndent + kCellGap * (columns_.size() - 1);
   for (const std::size_t width : widths) total += width;
   while (total > look.width) {
     std::size_t widest = columns_.size();
@@ -125,17 +126,17 @@ std::string TextTable::heading(const std::vector<std::size_t>& width, const Look
   std::vector<std::vector<std::string_view>> titles;
   std::size_t height = 0;
   for (const Column& column : columns_) {
-    titles.push_back(text_table_lines_of(column.title));
+    titles.push_back(title_lines(column.title));
     if (!column.title.empty()) height = std::max(height, titles.back().size());
   }
   std::string text;
   for (std::size_t l = 0; l < height; ++l) {
     TextLine line;
     for (std::size_t c = 0; c < columns_.size(); ++c) {
-      if (c > 0) line.space(kTextTableGap);
+      if (c > 0) line.space(kCellGap);
       const std::size_t above = height - titles[c].size();
       line.add(l < above ? std::string_view() : titles[c][l - above],
-               width[c] + (c == 0 ? kTextTableIndent : 0), columns_[c].align,
+               width[c] + (c == 0 ? kHeadIndent : 0), columns_[c].align,
                c == 0 ? Style::kStrong : Style::kFaint, look);
     }
     text += line.finish();
@@ -165,9 +166,9 @@ std::string TextTable::render(const Look& look) const {
     }
     for (std::size_t l = 0; l < height; ++l) {
       TextLine line;
-      line.space(kTextTableIndent);
+      line.space(kHeadIndent);
       for (std::size_t c = 0; c < row.size(); ++c) {
-        if (c > 0) line.space(kTextTableGap);
+        if (c > 0) line.space(kCellGap);
         const std::string_view cell = l < cells[c].size() ? cells[c][l] : std::string_view();
         line.add(cell, width[c], columns_[c].align, row[c].style, look);
       }

@@ -1,3 +1,4 @@
+// Columns, heads and wrapped cells on a terminal.
 #include "report/writing/text_table.h"
 
 #include <gmock/gmock.h>

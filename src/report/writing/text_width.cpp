@@ -1,3 +1,4 @@
+// Measures and cuts text by the columns it takes.
 #include "report/writing/text_width.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Widths of wide and combining characters, and cuts.
 #include "report/writing/text_width.h"
 
 #include <string>

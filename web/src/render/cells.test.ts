@@ -43,6 +43,19 @@ describe('cells', () => {
     expect(columnTitle(column('sm_efficiency', 'share'))).toBe('SM efficiency');
     expect(columnTitle(column('fp32_tflop_per_second', ''))).toBe('fp32 TFLOP/s');
   });
+  it('no two columns of a table have the same title', () => {
+    const late = column('late', 'count');
+    const lateTime = column('late_ns', 'ns');
+    const moved = column('moved_bytes', 'bytes');
+    const rate = column('moved_bytes_per_second', 'bytes_per_second', 'real');
+    const all = [late, lateTime, moved, rate];
+    expect(all.map((each) => columnTitle(each, all))).toEqual([
+      'late',
+      'late time',
+      'moved bytes',
+      'moved bytes per second',
+    ]);
+  });
 });
 
 describe('instants', () => {

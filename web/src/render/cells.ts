@@ -71,10 +71,21 @@ const SPELLED: Readonly<Record<string, string>> = {
   flops: 'FLOPs',
 };
 
-export function columnTitle(column: Column): string {
+// Of `others`, the columns of its table, none has the same title: "late" and "late time".
+export function columnTitle(column: Column, others: readonly Column[] = []): string {
   if (column.name === 'step_ns') {
     return 'step time'; // "step" is its number
   }
+  const title = titleAlone(column);
+  const isShared = others.some(
+    (other) => other.name !== column.name && titleAlone(other) === title,
+  );
+  if (!isShared || title.length === column.name.length) return title;
+  if (column.unit === 'ns' || column.unit === 'instant') return `${title} time`;
+  return titleAlone({...column, unit: ''});
+}
+
+function titleAlone(column: Column): string {
   let name = column.name;
   for (const [unit, ending] of ENDINGS) {
     if (column.unit === unit && name.length > ending.length && name.endsWith(ending)) {

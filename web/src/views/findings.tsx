@@ -173,17 +173,20 @@ function OneFinding({finding, step, namesStep, open}: FindingProps) {
             </p>
           )}
           {measured !== null && (
-            <p class="soft small numbers measured">
-              {measured.name}: <b>{figureText(measured.value, unit)}</b>
-              {unit === 'share' &&
-                whole > 0 &&
-                `, ${durationText(measured.value * whole)} of ${durationText(whole)}`}
-              {measured.threshold !== null &&
-                measured.threshold > 0 &&
-                ` (threshold ${figureText(measured.threshold, unit)})`}
-              {finding.confidence !== '' && ` · confidence ${finding.confidence}`}
-              {finding.ranks.length > 0 && ` · rank\u00a0${listText(finding.ranks)}`}
-            </p>
+            <details>
+              <summary class="soft small">How it was measured</summary>
+              <p class="soft small numbers measured">
+                {measured.name}: <b>{figureText(measured.value, unit)}</b>
+                {unit === 'share' &&
+                  whole > 0 &&
+                  `, ${durationText(measured.value * whole)} of ${durationText(whole)}`}
+                {measured.threshold !== null &&
+                  measured.threshold > 0 &&
+                  ` (threshold ${figureText(measured.threshold, unit)})`}
+                {finding.confidence !== '' && ` · confidence ${finding.confidence}`}
+                {finding.ranks.length > 0 && ` · rank\u00a0${listText(finding.ranks)}`}
+              </p>
+            </details>
           )}
           {finding.evidence.length > 0 && (
             <>
@@ -206,17 +209,15 @@ function OneFinding({finding, step, namesStep, open}: FindingProps) {
               {change.code !== '' && <Code text={change.code} />}
             </div>
           ))}
-          {finding.verify !== '' && (
-            <>
-              <h3>How to check</h3>
-              <p class="soft">
-                <Prose text={finding.verify} />
-              </p>
-            </>
-          )}
-          <p class="soft small">
-            <Prose text={`More about this: \`stepscope advise --explain ${finding.rule}\``} />
-          </p>
+          <details>
+            <summary class="soft small">How to check</summary>
+            <p class="soft">
+              <Prose text={finding.verify} />
+            </p>
+            <p class="soft small">
+              <Prose text={`More about this: \`stepscope advise --explain ${finding.rule}\``} />
+            </p>
+          </details>
         </div>
       </div>
     </details>

@@ -127,7 +127,7 @@ export function DataTable({
           {layout.lifted
             .map(
               (i) =>
-                `${columnTitle(table.shape.columns[i]!)} ${cellText(table.shape.columns[i]!, table.rows[0]![i]!)}`,
+                `${columnTitle(table.shape.columns[i]!, table.shape.columns)} ${cellText(table.shape.columns[i]!, table.rows[0]![i]!)}`,
             )
             .join(' · ')}
           {layout.lifted.length > 0 && ' · '}
@@ -176,7 +176,7 @@ export function DataTable({
                       data-tip={columnAbout(column)}
                       onClick={() => heads[at]!.toggleSorting()}
                     >
-                      {columnTitle(column)}
+                      {columnTitle(column, table.shape.columns)}
                       <i aria-hidden="true">
                         {sorted === 'asc' ? '↑' : sorted === 'desc' ? '↓' : ''}
                       </i>
