@@ -156,7 +156,7 @@ std::uint64_t digest_of(const trace::Trace& trace, Part part) {
 base::Result<trace::Trace> read(const std::string& bytes, bool reference_reader,
                                 std::size_t block_bytes) {
   ingest::ReadOptions options;
-  options.reference_only = reference;
+  options.reference_only = reference_reader;
   options.block_bytes = block_bytes;
   // The two ways to come by blocks are held to each other, too.
   return ingest::kineto::read(options.reference_only ? bytes::streamed_source("fuzz.json", bytes)
