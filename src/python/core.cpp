@@ -72,6 +72,7 @@ void bind_recording(nb::module_& module) {
       .def("info_json", &OpenRun::info_json, Released())
       .def("report_text", &OpenRun::report_text, nb::arg("choice"), nb::arg("width"),
            nb::arg("colour"), Released())
+      .def("loader_trial", &OpenRun::loader_trial, Released())
       .def("report_html", &OpenRun::report_html, nb::arg("choice"), Released())
       .def("advise", &OpenRun::advise, nb::arg("choice"), nb::arg("thresholds"), Released());
   nb::class_<Compared>(module, "Compared")
@@ -128,4 +129,5 @@ NB_MODULE(_core, module) {
   stepscope::python::bind_tables(module);
   stepscope::python::bind_recording(module);
   stepscope::python::bind_functions(module);
+  stepscope::python::bind_sweeping(module);
 }

@@ -10,7 +10,9 @@
 #include "report/findings/advice.h"
 #include "report/info/info_text.h"
 #include "report/page/page.h"
+#include "report/writing/json_writer.h"
 #include "session/compare/compare.h"
+#include "session/compare/sweeping.h"
 #include "session/files/run_folder.h"
 #include "session/full_report.h"
 #include "session/user_files/user_files.h"
@@ -85,6 +87,48 @@ Answered OpenRun::ask(const std::string& analysis,
 std::string OpenRun::info_json() const {
   return report::info_json(session::summary_of(recording_), session::memory_of(recording_),
                            std::nullopt);
+}
+
+std::string OpenRun::loader_trial() {
+  const analysis::LoaderTrial trial = session::loader_trial(*study({}, {}));
+  report::JsonWriter json;
+  json.begin_object();
+  json.key("settings");
+  json.begin_object();
+  for (std::size_t i = 0; i < analysis::kLoaderSettings; ++i) {
+    const auto setting = static_cast<analysis::LoaderSetting>(i);
+    if (const auto value = trial.settings[setting]) {
+      json.member(analysis::info_of(setting).name, *value);
+    }
+  }
+  json.end_object();
+  const auto write_number = [&](const std::optional<std::int64_t>& number) {
+    if (number) {
+      json.value(*number);
+    } else {
+      json.null();
+    }
+  };
+  const auto write_blocks = [&](std::string_view name,
+                                const std::vector<analysis::StepBlock>& blocks) {
+    json.key(name);
+    json.begin_list();
+    for (const analysis::StepBlock& block : blocks) {
+      json.begin_list();
+      json.value(block.steps);
+      json.value(block.loading_ns);
+      json.value(block.training_ns);
+      write_number(block.samples);
+      json.end_list();
+    }
+    json.end_list();
+  };
+  write_blocks("blocks", trial.blocks);
+  write_blocks("firsts", trial.firsts);
+  json.key("length");
+  write_number(trial.length);
+  json.end_object();
+  return std::move(json).finish();
 }
 
 std::string OpenRun::report_text(const PageChoice& choice, std::size_t width, bool colour) const {

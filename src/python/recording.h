@@ -83,6 +83,9 @@ class OpenRun {
   Answered ask(const std::string& analysis, const std::map<std::string, std::string>& options,
                const std::vector<std::int32_t>& ranks, const std::vector<std::int64_t>& steps);
   std::string info_json() const;
+  // As JSON: the settings of the training's loader, and its steps in blocks of [steps, loading_ns,
+  // training_ns, samples].
+  std::string loader_trial();
   std::string report_text(const PageChoice& choice, std::size_t width, bool colour) const;
   std::string report_html(const PageChoice& choice) const;
   // This run is "before".
@@ -124,5 +127,10 @@ std::unique_ptr<OpenRun> open_run(const OpenArguments& arguments, const nanobind
 // Tables and answers as Python sees them.
 
 void bind_tables(nanobind::module_& module);
+
+// What the scheduler of `stepscope sweep` (python/stepscope/sweep) shares with the rest of the
+// program: statistics, how numbers are written, and the page of its answer.
+
+void bind_sweeping(nanobind::module_& module);
 
 }  // namespace stepscope::python

@@ -66,3 +66,18 @@ def test_neither_traced_steps_nor_their_profiler_count(program: Program, tmp_pat
     assert rows["fast"]["steps"] == 26  # without the first of the pass and three that were traced
     assert (rows["fast"]["outcome"], rows["slow"]["outcome"]) == ("best", "slower")
     assert rows["slow"]["slower_share"] == pytest.approx(0.2)
+
+
+def test_a_run_that_watched_no_loader_is_a_row(program: Program, tmp_path: Path) -> None:
+    step = {"name": "ProfilerStep#1", "cat": "user_annotation", "ph": "X", "ts": 0, "dur": 50}
+    work = {"name": "aten::add", "cat": "cpu_op", "ph": "X", "ts": 10, "dur": 5}
+    events = [{**event, "pid": 1, "tid": 1} for event in (step, work)]
+    trace = tmp_path / "trace.json"
+    trace.write_text(json.dumps({"traceEvents": events}), encoding="utf-8")
+    outcome = program.run("sweep", "dataloader", "--from", trace)
+    assert outcome.exit_status == 3
+    text = outcome.stdout.decode()
+    assert text.startswith("no setting could be measured\n\n  Runs  1\n")
+    assert "  no loader was watched in it  trace.json\n" in text
+    assert b"nothing could be measured: none of these runs has steps and a loader" in outcome.stderr
+    assert program.run("sweep", "dataloader", "--from", tmp_path / "nowhere").exit_status == 3

@@ -17,7 +17,8 @@ import time
 from collections import defaultdict
 from pathlib import Path
 
-TRIAL = Path(__file__).resolve().parents[2] / "python" / "stepscope" / "sweeping" / "__main__.py"
+SWEEP = Path(__file__).resolve().parents[2] / "python" / "stepscope" / "sweep"
+TRIAL = SWEEP / "trial" / "__main__.py"
 PRODUCTS, WIDTH = 12, 4096
 
 TARGET = f"""

@@ -1,6 +1,4 @@
-// How a torch DataLoader is set, as far as that decides how fast it is. The order of the settings
-// is the order of what they ask of a machine: of two loaders as fast as each other, the one that
-// compares less is the one to take.
+// How a torch DataLoader is set, as far as that decides how fast it is.
 #pragma once
 
 #include <array>
@@ -51,15 +49,8 @@ class LoaderSettings {
   }
   std::int64_t workers() const { return (*this)[LoaderSetting::kNumWorkers].value_or(0); }
 
-  auto operator<=>(const LoaderSettings&) const = default;
-
  private:
   std::array<std::optional<std::int64_t>, kLoaderSettings> values_ = {};
 };
-
-// "4", "True", "None": as Python writes it.
-std::string python_text(LoaderSetting setting, std::int64_t value);
-// "num_workers=4, pin_memory=True": what is set, to be pasted.
-std::string keywords_text(const LoaderSettings& settings);
 
 }  // namespace stepscope::analysis

@@ -23,7 +23,7 @@ from stepscope.recording.loading.transforms import USUAL
 from stepscope.recording.loading.watched import plain, watched
 from stepscope.recording.loading.worker import WatchedStart
 from stepscope.recording.run_folder import RankFolder
-from stepscope.sweeping.target import settings_of
+from stepscope.sweep.trial.target import settings_of
 
 
 @dataclass(frozen=True)

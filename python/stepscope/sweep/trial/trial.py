@@ -64,7 +64,7 @@ class Trial:
 
 def _samples_in() -> Callable[[Any, int | None], int | None]:
     """As recordings count them."""
-    file = Path(__file__).resolve().parent.parent / "recording" / "loading" / "samples.py"
+    file = Path(__file__).resolve().parents[2] / "recording" / "loading" / "samples.py"
     spec = spec_from_file_location("_stepscope_samples", file)
     assert spec is not None and spec.loader is not None
     module = module_from_spec(spec)

@@ -1,4 +1,5 @@
-#include "analysis/loading/finished_trial.h"
+// Steps of a recorded run as blocks of a loader's trial.
+#include "analysis/loading/loader_trial.h"
 
 #include <algorithm>
 #include <map>
@@ -42,7 +43,7 @@ StepBlock block_of(const BatchWait& wait, const MadeBatch* made,
           .samples = samples};
 }
 
-void add_finished_trial(StepBlock& to, const StepBlock& one) {
+void add_step(StepBlock& to, const StepBlock& one) {
   if (to.steps == 0) to.samples = 0;
   to.steps += one.steps;
   to.loading_ns += one.loading_ns;
@@ -56,7 +57,7 @@ void add_finished_trial(StepBlock& to, const StepBlock& one) {
 
 LoaderTrial trial_of(const RankLoading& loading, const std::string& loader,
                      const std::vector<RecordedStep>& steps, std::int64_t workers) {
-  LoaderTrial out{.trains = true};
+  LoaderTrial out;
   StepBlock block;
   constexpr std::int64_t kNoPass = -1;
   std::int64_t pass = kNoPass;
@@ -77,7 +78,7 @@ LoaderTrial trial_of(const RankLoading& loading, const std::string& loader,
       given = 0;
       out.firsts.push_back(one);
     } else if (!is_traced(steps, wait.end)) {
-      add_finished_trial(block, one);
+      add_step(block, one);
       if (block.steps >= std::max<std::int64_t>(1, workers)) {
         out.blocks.push_back(block);
         block = {};
@@ -100,29 +101,25 @@ double mean_wait(const LoaderTrial& trial) {
 
 }  // namespace
 
-TriedSetting finished_trial(const RunView& view) {
-  TriedSetting out;
+LoaderTrial loader_trial(const RunView& view) {
+  LoaderTrial out;
   const auto steps = recorded_steps(view);
   double longest = -1;
   for (const auto& [rank, loading] : loading_by_rank(view)) {
     const std::string loader = training_loader(loading);
     if (loader.empty()) continue;
     const auto settings = loading.settings.find(loader);
-    const LoaderSettings told =
+    const LoaderSettings recorded =
         settings == loading.settings.end() ? LoaderSettings() : settings->second;
     const auto own_steps = steps.find(rank);
     LoaderTrial trial = trial_of(
         loading, loader, own_steps == steps.end() ? std::vector<RecordedStep>() : own_steps->second,
-        told.workers());
+        recorded.workers());
     const double wait = mean_wait(trial);
     if (wait < longest || trial.blocks.empty()) continue;
     longest = wait;
-    out.told = told;
-    out.trials = {std::move(trial)};
-  }
-  if (out.trials.empty()) {
-    out.trouble = TrialTrouble::kFailed;
-    out.why = "no loader was watched in it";
+    out = std::move(trial);
+    out.settings = recorded;
   }
   return out;
 }
