@@ -1,8 +1,8 @@
-#include "trace/repeating_steps.h"
-
 #include <algorithm>
 #include <functional>
 #include <unordered_map>
+
+#include "trace/step_finder.h"
 
 namespace stepscope::trace {
 namespace {

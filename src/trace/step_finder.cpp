@@ -6,7 +6,6 @@
 #include <optional>
 #include <string_view>
 
-#include "trace/repeating_steps.h"
 #include "trace/step_names.h"
 
 namespace stepscope::trace {

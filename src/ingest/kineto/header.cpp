@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "ingest/kineto/mend.h"
 #include "ingest/kineto/numbers.h"
 
 namespace stepscope::ingest::kineto {

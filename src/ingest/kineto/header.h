@@ -24,4 +24,10 @@ class HeaderBuilder {
   std::unordered_map<std::string, std::size_t> places_;  // of names in the metadata
 };
 
+// Makes JSON of a header value that is nearly JSON: a user may have put anything there.
+
+// Strings are decoded and written anew, bare words put in quotes, commas set right. What is beyond
+// that stays broken: the caller parses the result.
+std::string mend(std::string_view value);
+
 }  // namespace stepscope::ingest::kineto

@@ -9,7 +9,7 @@
 #include "base/parallel.h"
 #include "ingest/kineto/document.h"
 #include "ingest/kineto/feed.h"
-#include "ingest/kineto/mend.h"
+#include "ingest/kineto/header.h"
 #include "ingest/kineto/source_text.h"
 #include "ingest/kineto/text.h"
 #include "trace/builder.h"

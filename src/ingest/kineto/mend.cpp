@@ -1,7 +1,6 @@
-#include "ingest/kineto/mend.h"
-
 #include <fmt/format.h>
 
+#include "ingest/kineto/header.h"
 #include "ingest/kineto/reference_reader.h"
 #include "ingest/kineto/text.h"
 

@@ -13,7 +13,7 @@
 #include "base/strings.h"
 #include "ingest/pickle/values.h"
 #include "memory/snapshot.h"
-#include "memory/stack_pool.h"
+#include "memory/stacks.h"
 
 namespace stepscope::ingest::pickle {
 

@@ -1,7 +1,7 @@
-#include "ingest/scope/event_rows.h"
-
 #include <array>
 #include <utility>
+
+#include "ingest/scope/assembly.h"
 
 namespace stepscope::ingest::scope {
 namespace {

@@ -1,10 +1,9 @@
-#include "ingest/scope/log_texts.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/json_string.h"
+#include "ingest/scope/assembly.h"
 
 namespace stepscope::ingest::scope {
 namespace {

@@ -1,7 +1,7 @@
 // Collects frames and stacks of a snapshot, each once.
-#include "memory/stack_pool.h"
-
 #include <algorithm>
+
+#include "memory/stacks.h"
 
 namespace stepscope::memory {
 namespace {
