@@ -1,4 +1,4 @@
-"""What is printed is short, and names that were cut can still be told from each other."""
+"""What is printed is short, and names that were cut still differ from each other."""
 
 import json
 from pathlib import Path
