@@ -1,3 +1,4 @@
+// The control groups of a process, and the limits they set.
 #include "base/control_groups.h"
 
 #include <algorithm>

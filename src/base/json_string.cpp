@@ -1,3 +1,4 @@
+// JSON strings: what their escapes mean, and text written as one.
 #include "base/json_string.h"
 
 #include <charconv>

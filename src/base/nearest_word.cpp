@@ -1,3 +1,4 @@
+// The word that was probably meant where an unknown one was written.
 #include "base/nearest_word.h"
 
 #include <algorithm>

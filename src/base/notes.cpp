@@ -1,3 +1,4 @@
+// The notes of a reader: their ids and meanings, and how they are counted.
 #include "base/notes.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Lists of numbers and ranges as the user writes them.
 #include "base/number_list.h"
 
 #include <charconv>

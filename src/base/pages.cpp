@@ -1,3 +1,4 @@
+// Memory straight from the system, given back the moment it is dropped.
 #include "base/pages.h"
 
 #include <sys/mman.h>

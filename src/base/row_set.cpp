@@ -1,3 +1,4 @@
+// A set of row numbers and the rank of each.
 #include "base/row_set.h"
 
 #include <atomic>

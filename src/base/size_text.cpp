@@ -1,3 +1,4 @@
+// Sizes of memory as people write them.
 #include "base/size_text.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Tables of typed columns, and their rows.
 #include "base/table.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// UTF-8: one sequence at a time, and what is broken in it.
 #include "base/utf8.h"
 
 namespace stepscope::base {

@@ -1,3 +1,4 @@
+// Opens files below a folder; no link leads out of it.
 #include "bytes/beneath.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// One face for plain text, gzip and zstd.
 #include "bytes/decoder.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Members of gzip, inflated by ISA-L.
 #include "bytes/gzip_decoder.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A file seen through a window of fixed size.
 #include "bytes/input_window.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// The bytes of a file or a pipe, and whether the file has changed.
 #include "bytes/raw_file.h"
 
 #include <fcntl.h>

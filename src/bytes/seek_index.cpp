@@ -1,3 +1,4 @@
+// Finds the place in a packed file from which its text can be read on.
 #include "bytes/seek_index.h"
 
 #include <algorithm>

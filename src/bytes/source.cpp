@@ -1,3 +1,4 @@
+// Opens a file, looks at its first bytes, and gives its text in one stream.
 #include "bytes/source.h"
 
 #include <algorithm>

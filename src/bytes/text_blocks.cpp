@@ -1,3 +1,4 @@
+// Keeps text that cannot be read again, compressed in pieces.
 #include "bytes/text_blocks.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads the text of a file again, at any offset.
 #include "bytes/text_reader.h"
 
 #include <algorithm>

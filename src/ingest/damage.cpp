@@ -1,3 +1,4 @@
+// Notes damage of a packed file.
 #include "ingest/damage.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // Collects frames and stacks of a snapshot, each once.
-#include <algorithm>
-
 #include "memory/stacks.h"
+
+#include <algorithm>
 
 namespace stepscope::memory {
 namespace {

@@ -1,3 +1,4 @@
+// The call tree of a thread, from nested spans.
 #include "trace/call_tree.h"
 
 #include <algorithm>

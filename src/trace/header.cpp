@@ -1,3 +1,4 @@
+// What a file says about itself beside its events.
 #include "trace/header.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Looks up entries by id where ids are sparse.
 #include "trace/key_index.h"
 
 namespace stepscope::trace {

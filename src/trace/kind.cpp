@@ -1,3 +1,4 @@
+// What kind of work an event is, by its category.
 #include "trace/kind.h"
 
 #include <algorithm>

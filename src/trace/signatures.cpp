@@ -1,3 +1,4 @@
+// What operators were called with, each signature once.
 #include "trace/signatures.h"
 
 #include <cstring>

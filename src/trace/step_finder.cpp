@@ -1,3 +1,4 @@
+// Finds the steps of a trace by what its events are called.
 #include "trace/step_finder.h"
 
 #include <algorithm>

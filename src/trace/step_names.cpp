@@ -1,3 +1,4 @@
+// How torch's profiler, and recordings after it, name a step.
 #include "trace/step_names.h"
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// The user's pattern for names of steps.
 #include "trace/step_pattern.h"
 
 #include <algorithm>

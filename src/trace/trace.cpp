@@ -1,3 +1,4 @@
+// A finished trace: its columns and how they are looked up.
 #include "trace/trace.h"
 
 #include <algorithm>

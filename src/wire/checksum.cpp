@@ -1,3 +1,4 @@
+// CRC-32C of a block.
 #include "wire/checksum.h"
 
 #include <array>

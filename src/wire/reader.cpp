@@ -1,3 +1,4 @@
+// Reads the blocks of a recorded process.
 #include "wire/reader.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Ticks of the processor's clock to nanoseconds.
 #include "wire/ticks.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Writes the blocks of a recorded process.
 #include "wire/writer.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds where events begin in text of unknown beginning.
 #include "ingest/kineto/event_starts.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Text of a file in blocks that end between two events.
 #include "ingest/kineto/feed.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads a trace of Kineto, from its text to finished columns.
 #include "ingest/kineto/kineto.h"
 
 #include <string>

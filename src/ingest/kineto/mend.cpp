@@ -1,3 +1,4 @@
+// Makes JSON of a header value that is nearly JSON.
 #include <fmt/format.h>
 
 #include "ingest/kineto/header.h"

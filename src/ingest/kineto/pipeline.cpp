@@ -1,3 +1,4 @@
+// Reads the list of events on several threads, and takes it over in file order.
 #include "ingest/kineto/pipeline.h"
 
 #include <condition_variable>

@@ -1,3 +1,4 @@
+// Reads a stretch of the list of events, event by event.
 #include "ingest/kineto/scanner.h"
 
 #include <algorithm>

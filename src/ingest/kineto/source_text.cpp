@@ -1,3 +1,4 @@
+// Goes back to the file for the text of an event.
 #include "ingest/kineto/source_text.h"
 
 #include <fmt/format.h>

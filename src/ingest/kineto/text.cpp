@@ -1,3 +1,4 @@
+// What the text of a JSON string means, and what is wrong with it.
 #include "ingest/kineto/text.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Blocks of a plain file that threads fetch side by side.
 #include "ingest/kineto/tiles.h"
 
 #include <algorithm>
