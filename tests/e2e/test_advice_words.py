@@ -71,13 +71,12 @@ def events_of(path: Path, rank: int) -> list[dict[str, Any]]:
     return events
 
 
-def steps_around(events: list[dict[str, Any]], begin: float) -> list[int]:
+def steps_of(events: list[dict[str, Any]]) -> list[tuple[int, float, float]]:
+    """Number, begin and end of each."""
     return [
-        int(one["name"].partition("#")[2])
+        (int(one["name"].partition("#")[2]), one["ts"], one["ts"] + one["dur"])
         for one in events
-        if one.get("cat") == "user_annotation"
-        and one["name"].startswith("ProfilerStep#")
-        and one["ts"] <= begin < one["ts"] + one["dur"]
+        if one.get("cat") == "user_annotation" and one["name"].startswith("ProfilerStep#")
     ]
 
 
@@ -85,17 +84,20 @@ def test_evidence_names_the_step_in_which_its_event_is_found(program: Program) -
     found = 0
     for path in TRACES:
         events_by_rank: dict[int, list[dict[str, Any]]] = {}
+        steps_by_rank: dict[int, list[tuple[int, float, float]]] = {}
         for finding in advice_of(program, path)["findings"]:
             for piece in finding["evidence"]:
                 if piece["event"] is None or piece["step"] is None:
                     continue
                 if piece["rank"] not in events_by_rank:
                     events_by_rank[piece["rank"]] = events_of(path, piece["rank"])
+                    steps_by_rank[piece["rank"]] = steps_of(events_by_rank[piece["rank"]])
                 events = events_by_rank[piece["rank"]]
                 event = events[piece["event"]]
                 if event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset"):
                     continue
-                around = steps_around(events, event["ts"])
+                steps = steps_by_rank[piece["rank"]]
+                around = [number for number, begin, end in steps if begin <= event["ts"] < end]
                 assert around in ([piece["step"]], []), (finding["rule"], piece)
                 found += len(around)
     assert found > len(TRACES)

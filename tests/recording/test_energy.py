@@ -10,6 +10,7 @@ from program import Program
 from recorded_program import rank_folder
 
 
+@pytest.mark.timing_sensitive(reason="a driver's curve is read at known times")
 @pytest.mark.parametrize("method", ["counter", "power, integrated"])
 def test_energy_is_the_integral_of_power(
     script: Make, program: Program, fake_nvml: Path, tmp_path: Path, method: str
