@@ -3,6 +3,7 @@
 // it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -125,5 +126,11 @@ Answer unanswered(const Analysis& analysis, std::string why);
 // Every analysis, in the order a person asks.
 std::span<const Analysis* const> analyses();
 const Analysis* find_analysis(std::string_view name);
+
+// Of an answer: the table of this name, nothing where it has none.
+inline const base::Table* table_of(const Answer& answer, std::string_view name) {
+  const auto found = std::ranges::find(answer.tables, name, &base::Table::name);
+  return found == answer.tables.end() ? nullptr : &*found;
+}
 
 }  // namespace stepscope::analysis

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 
 #include "analysis/arithmetic/sorted_runs.h"
-#include "analysis/no_gpu_work.h"
 #include "analysis/prepared.h"
 #include "trace/process_record.h"
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/arithmetic/intervals.h"
@@ -122,5 +123,10 @@ std::string why_no_steps(const RunView& view);
 
 // The sentence for a run that has no device work, by what it has instead.
 std::string why_no_device_work(const RunView& view);
+
+// What analyses say of a trace without GPU work, which a page says once.
+
+inline constexpr std::string_view kNoGpuWork =
+    "The trace has no GPU work: it was recorded on the host alone, or without the GPU activity.";
 
 }  // namespace stepscope::analysis

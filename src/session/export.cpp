@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "analysis/analysis.h"
 #include "analysis/arithmetic/intervals.h"
-#include "analysis/table_of.h"
 #include "emit/redaction/redact.h"
 
 namespace stepscope::session {

@@ -1,8 +1,8 @@
-#include "analysis/arithmetic/coverage_walk.h"
-
 #include <random>
 
 #include <gtest/gtest.h>
+
+#include "analysis/arithmetic/intervals.h"
 
 namespace stepscope::analysis {
 namespace {

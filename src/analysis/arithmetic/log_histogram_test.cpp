@@ -1,5 +1,3 @@
-#include "analysis/arithmetic/log_histogram.h"
-
 #include <cstdlib>
 #include <limits>
 #include <random>

@@ -1,8 +1,8 @@
-#include "analysis/arithmetic/number_width.h"
-
 #include <string_view>
 
 #include <gtest/gtest.h>
+
+#include "analysis/arithmetic/share_out.h"
 
 namespace stepscope::analysis {
 namespace {

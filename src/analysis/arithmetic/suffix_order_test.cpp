@@ -1,11 +1,11 @@
-#include "analysis/arithmetic/suffix_order.h"
-
 #include <algorithm>
 #include <numeric>
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "analysis/arithmetic/repeats.h"
 
 namespace stepscope::analysis {
 namespace {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "analysis/costs/own_peaks.h"
+#include "analysis/costs/peaks.h"
 
 namespace stepscope::analysis {
 namespace {

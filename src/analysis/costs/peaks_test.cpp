@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/costs/peak_table.h"
-
 namespace stepscope::analysis {
 namespace {
 

@@ -2,22 +2,256 @@
 // memory traffic at its bandwidth, whichever takes longer.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <compare>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
+#include "analysis/arithmetic/pair_numbers.h"
+#include "analysis/costs/call_costs.h"
 #include "analysis/costs/device_peaks.h"
-#include "analysis/costs/roofline_rows.h"
 #include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
+#include "base/table.h"
 
 namespace stepscope::analysis {
 namespace {
+
+// What rows of a roofline add up: time taken, work done, and the time it would take at the roof.
+
+struct RoofSums {
+  std::uint64_t calls = 0;
+  base::Nanos device_ns = 0;
+  Amount flops = 0, bytes = 0;
+  // Time all of it would take at the device's peaks; unknown peaks make them unknown.
+  double compute_ns = 0, memory_ns = 0, roof_ns = 0;
+  bool has_compute = true, has_memory = true;
+
+  void add(const Cost& cost, base::Nanos taken, double peak_flops, double peak_bytes);
+  void add_unknown(base::Nanos taken);
+  void merge(const RoofSums& other);
+};
+
+enum class Bound : std::uint8_t { kCompute, kMemory, kLatency };
+
+// What a row says about its sums; null where it is not known.
+struct RoofCells {
+  base::Cell flops = base::Null{}, bytes = base::Null{}, intensity = base::Null{};
+  base::Cell tflops = base::Null{}, bandwidth = base::Null{};
+  base::Cell peak_share = base::Null{}, bandwidth_share = base::Null{};
+  base::Cell bound = base::Null{}, roof_ns = base::Null{}, lost_ns = base::Null{};
+};
+
+double real_roofline_sums(const Amount& amount) { return static_cast<double>(*amount.value()); }
+
+void RoofSums::add(const Cost& cost, base::Nanos taken, double peak_flops, double peak_bytes) {
+  ++calls;
+  device_ns += taken;
+  flops += cost.flops;
+  bytes += cost.bytes;
+  const bool computes = cost.flops.known() && (peak_flops > 0 || *cost.flops.value() == 0);
+  const bool moves = cost.bytes.known() && peak_bytes > 0;
+  const double at_compute =
+      computes && *cost.flops.value() > 0 ? real_roofline_sums(cost.flops) / peak_flops * 1e9 : 0;
+  const double at_memory = moves ? real_roofline_sums(cost.bytes) / peak_bytes * 1e9 : 0;
+  has_compute = has_compute && computes;
+  has_memory = has_memory && moves;
+  compute_ns += at_compute;
+  memory_ns += at_memory;
+  roof_ns += std::max(at_compute, at_memory);
+}
+
+void RoofSums::add_unknown(base::Nanos taken) {
+  ++calls;
+  device_ns += taken;
+  flops = bytes = Amount::unknown();
+  has_compute = has_memory = false;
+}
+
+void RoofSums::merge(const RoofSums& other) {
+  calls += other.calls;
+  device_ns += other.device_ns;
+  flops += other.flops;
+  bytes += other.bytes;
+  compute_ns += other.compute_ns;
+  memory_ns += other.memory_ns;
+  roof_ns += other.roof_ns;
+  has_compute = has_compute && other.has_compute;
+  has_memory = has_memory && other.has_memory;
+}
+
+std::string_view name_of(Bound bound) {
+  constexpr std::array<std::string_view, 3> kNames = {"compute", "memory", "latency"};
+  return kNames[static_cast<std::size_t>(bound)];
+}
+
+// Calls shorter than `latency` on average that stay below a tenth of both roofs are too short.
+RoofCells roof_cells(const RoofSums& sums, base::Nanos latency) {
+  RoofCells out;
+  const auto taken = static_cast<double>(sums.device_ns);
+  const bool has_time = sums.device_ns > 0;
+  if (sums.flops.known()) {
+    out.flops = sums.flops.value();
+    if (has_time) out.tflops = real_roofline_sums(sums.flops) / taken / 1e3;
+  }
+  if (sums.bytes.known()) {
+    out.bytes = sums.bytes.value();
+    if (has_time) out.bandwidth = real_roofline_sums(sums.bytes) / taken * 1e9;
+  }
+  if (sums.flops.known() && sums.bytes.known() && *sums.bytes.value() > 0) {
+    out.intensity = real_roofline_sums(sums.flops) / real_roofline_sums(sums.bytes);
+  }
+  if (sums.has_compute && has_time) out.peak_share = sums.compute_ns / taken;
+  if (sums.has_memory && has_time) out.bandwidth_share = sums.memory_ns / taken;
+  if (!sums.has_compute || !sums.has_memory) return out;
+  out.roof_ns = std::llround(sums.roof_ns);
+  out.lost_ns = std::max<std::int64_t>(sums.device_ns - std::llround(sums.roof_ns), 0);
+  const bool is_short =
+      sums.device_ns < latency * static_cast<base::Nanos>(sums.calls) && sums.roof_ns < taken / 10;
+  const Bound bound = is_short                            ? Bound::kLatency
+                      : sums.compute_ns >= sums.memory_ns ? Bound::kCompute
+                                                          : Bound::kMemory;
+  out.bound = name_of(bound);
+  return out;
+}
+
+// The rows of a roofline: what is added up together.
+
+struct RoofKey {
+  static constexpr int kNoArithmetic = -1;
+
+  std::string name;    // of the operator or kernel
+  std::string detail;  // the operator's inputs, the kernel's operator
+  int arithmetic = kNoArithmetic;
+  Family family = Family::kCount;
+  Missing missing = Missing::kNothing;
+  bool by_profiler = false;  // who counted the FLOPs
+  auto operator<=>(const RoofKey&) const = default;
+};
+using RoofTable = std::map<RoofKey, RoofSums>;
+
+struct RoofRows {
+  RoofTable operators, kernels;
+  base::Nanos compute_ns = 0, known_ns = 0;
+  std::uint64_t calls_by_profiler = 0;
+
+  void merge(const RoofRows& other);
+};
+
+class RooflineRowsCounting {
+ public:
+  RooflineRowsCounting(const RunView& view, const WindowView& window)
+      : window_(window), costs_(call_costs(window)), ops_(op_calls(window)), names_(*window.trace) {
+    for (const DeviceView& device : window.devices) {
+      peaks_[device.device] = peaks_of(view, window, device.device).peaks.value_or(Peaks{});
+    }
+  }
+
+  RoofRows count() {
+    // Which device a call's kernels ran on: that of its first one.
+    std::vector<const Peaks*> peaks(costs_.calls.size());
+    for (std::size_t i = 0; i < window_.work.size(); ++i) {
+      const Work& piece = window_.work[i];
+      if (piece.work_class != WorkClass::kCompute || !window_.counts(piece)) continue;
+      out_.compute_ns += piece.length();
+      const std::uint32_t owner = costs_.of_work[i];
+      if (owner == CallCosts::kNone) {
+        const NoOperator no_operator = why_no_operator(window_, piece);
+        const std::string why(name_of(no_operator));
+        const RoofKey key{why, std::string(), RoofKey::kNoArithmetic, Family::kCount,
+                          missing_of(no_operator)};
+        out_.operators[key].add_unknown(piece.length());
+        const std::string kernel(window_.trace->name_text(piece.row));
+        out_.kernels[{kernel, why}].add_unknown(piece.length());
+        continue;
+      }
+      const Peaks& device = peaks_[window_.streams[piece.stream].device];
+      if (peaks[owner] == nullptr) peaks[owner] = &device;
+      add_kernel(piece, costs_.calls[owner], device);
+    }
+    add_operators(peaks);
+    return std::move(out_);
+  }
+
+ private:
+  std::string operator_of(const CostedCall& call) const {
+    return std::string(window_.trace->name_text(ops_.calls[call.call].row));
+  }
+
+  void add_operators(const std::vector<const Peaks*>& peaks) {
+    // By cost, so one name and its inputs, and by arithmetic.
+    std::vector<RoofSums*> groups(2 * costs_.costs.size());
+    for (std::size_t i = 0; i < costs_.calls.size(); ++i) {
+      const CostedCall& call = costs_.calls[i];
+      if (!call.counted || peaks[i] == nullptr) continue;
+      const Cost& cost = costs_.cost(call);
+      RoofSums*& sums = groups[2 * std::size_t{call.cost} + (call.tensor_float ? 1 : 0)];
+      if (sums == nullptr) {
+        const auto row = ops_.calls[call.call].row;
+        sums = &out_.operators[{operator_of(call), shape_text(inputs_of(*window_.trace, row)),
+                                number_of(call), call.family, cost.missing, cost.by_profiler}];
+      }
+      sums->add(cost, call.compute_ns, peak_of(*peaks[i], call), peaks[i]->bytes_per_second);
+      if (cost.flops.known()) out_.known_ns += call.compute_ns;
+      if (cost.by_profiler) ++out_.calls_by_profiler;
+    }
+  }
+
+  void add_kernel(const Work& piece, const CostedCall& call, const Peaks& peaks) {
+    // A call's work is one kernel's only where no other could have done a part of it.
+    const bool whole = call.kernels == 1 && !names_.helps(piece.row);
+    const base::StringId name = window_.trace->name()[piece.row];
+    const base::StringId op = window_.trace->name()[ops_.calls[call.call].row];
+    const std::uint32_t names = names_of_kernels_.number(name, op);
+    const std::uint32_t cost = whole ? call.cost : static_cast<std::uint32_t>(costs_.costs.size());
+    const std::uint32_t group =
+        groups_of_kernels_.number(names, 2 * cost + (call.tensor_float ? 1 : 0));
+    if (group == kernels_.size()) {
+      kernels_.push_back(&out_.kernels[{std::string(window_.trace->text(name)), operator_of(call),
+                                        whole ? number_of(call) : RoofKey::kNoArithmetic,
+                                        whole ? call.family : Family::kCount, Missing::kNothing,
+                                        whole && costs_.cost(call).by_profiler}]);
+    }
+    RoofSums* const sums = kernels_[group];
+    if (!whole) return sums->add_unknown(piece.length());
+    sums->add(costs_.cost(call), piece.length(), peak_of(peaks, call), peaks.bytes_per_second);
+  }
+
+  static int number_of(const CostedCall& call) {
+    const auto arithmetic = arithmetic_of(call);
+    return arithmetic ? static_cast<int>(*arithmetic) : RoofKey::kNoArithmetic;
+  }
+
+  const WindowView& window_;
+  const CallCosts& costs_;
+  const OpCalls& ops_;
+  KernelNames names_;
+  PairNumbers names_of_kernels_;    // kernel, operator
+  PairNumbers groups_of_kernels_;   // those, and cost with arithmetic
+  std::vector<RoofSums*> kernels_;  // by group: rows of out_.kernels
+  std::map<std::int32_t, Peaks> peaks_;
+  RoofRows out_;
+};
+
+RoofRows roof_rows(const RunView& view, const WindowView& window) {
+  return RooflineRowsCounting(view, window).count();
+}
+
+void RoofRows::merge(const RoofRows& other) {
+  for (const auto& [key, sums] : other.operators) operators[key].merge(sums);
+  for (const auto& [key, sums] : other.kernels) kernels[key].merge(sums);
+  compute_ns += other.compute_ns;
+  known_ns += other.known_ns;
+  calls_by_profiler += other.calls_by_profiler;
+}
 
 using base::Nanos;
 using base::Type;

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,5 +36,39 @@ struct FusibleText {
 
 // `windows` are those of one rank.
 FusibleText fusible_text(std::span<const WindowView> windows, const FusionLimits& limits);
+
+// Who started a kernel: the operator, and the module or named range around it.
+
+// The operator that launched it; empty: not recorded.
+std::string_view launching_operator(const WindowView& window, const Work& piece);
+// The innermost named range or module around its launch, else the outermost operator; steps are
+// none. Empty: not recorded.
+std::string_view range_around(const WindowView& window, const Work& piece);
+
+// Names in a row with equal ones counted: "a | 3 x b"; an empty name is "unknown". So many and no
+// more: a step of an optimizer may have thousands.
+std::string joined_names(std::span<const std::string_view> names);
+
+// Who started the kernels of a repeat: the operators, and the module or named range around them.
+
+class RepeatOwners {
+ public:
+  RepeatOwners(std::span<const WindowView> windows, const FusibleText& text)
+      : windows_(windows), text_(text) {}
+
+  // Whether the trace says of any of these kernels who launched it.
+  bool knows(const Repeat::Place& place) const;
+  // The operator that launched the kernel at a place; empty: not recorded.
+  std::string_view operator_of(std::uint32_t place) const;
+  // What most of the repeat's places are started in; of several the one that comes first. Nothing
+  // when the trace does not say.
+  std::optional<std::string> around(const Repeat& repeat) const;
+
+ private:
+  std::string_view around(std::uint32_t place) const;
+
+  std::span<const WindowView> windows_;
+  const FusibleText& text_;
+};
 
 }  // namespace stepscope::analysis

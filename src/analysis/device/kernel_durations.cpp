@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
-#include "analysis/arithmetic/log_histogram.h"
+#include "analysis/arithmetic/durations.h"
 #include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"

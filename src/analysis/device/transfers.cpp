@@ -1,22 +1,145 @@
 // Copies between host and device: how much, how fast, from which host memory, who asked for them,
 // whether the host waited for them and whether the device computed meanwhile.
-#include "analysis/device/transfers.h"
-
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <tuple>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
+#include "analysis/arithmetic/durations.h"
 #include "analysis/device/copies.h"
+#include "analysis/host/host_threads.h"
 #include "analysis/key_columns.h"
 #include "analysis/registry.h"
+#include "analysis/view.h"
 
 namespace stepscope::analysis {
 namespace {
+
+// Copies between host and device one by one, with what their calls did to the host, and their sums.
+
+struct Transfer {
+  std::uint32_t work = 0;              // index into WindowView::work
+  std::string_view kind, host_memory;  // see copies.h
+  std::optional<base::Bytes> bytes;    // nothing: the trace does not say
+  base::Nanos hidden_ns = 0;           // of its time, kernels computed on the device
+  bool blocking = false;               // the host waited until it had ended
+  base::Nanos blocked_ns = 0;          // the host waited for: from the call to its return
+  trace::Row op = trace::kNoRow;       // that asked for it
+};
+
+struct TransferSums {
+  std::uint64_t count = 0, blocking = 0, without_bytes = 0;
+  base::Bytes bytes = 0;
+  base::Nanos time = 0, timed = 0;  // of all; of those that say their bytes
+  base::Nanos hidden = 0, blocked = 0;
+  Durations sizes;  // bytes of each
+
+  void add(const Transfer& transfer, base::Nanos length);
+  void merge(const TransferSums& other);
+};
+
+using base::Nanos;
+using trace::Row;
+
+// The next call into the runtime on the thread of `call`, or kNoRow.
+Row next_call(const trace::Trace& trace, Row call) {
+  const Row end = trace.tracks()[trace.track()[call]].end;
+  for (Row row = call + 1; row < end; ++row) {
+    if (is_api_call(trace.kind()[row])) return row;
+  }
+  return trace::kNoRow;
+}
+
+bool synchronises(std::string_view call) {
+  return call.find("Synchronize") != std::string_view::npos;
+}
+
+// What a copying call did to its thread; copies of one call share it.
+struct Blocking {
+  Row call = trace::kNoRow;
+  bool waits = false;        // in the call itself
+  Row sync = trace::kNoRow;  // or in the synchronising call right behind it
+};
+
+Blocking blocking_of(const trace::Trace& trace, Row call) {
+  Blocking out{.call = call, .waits = is_waiting_call(trace, call)};
+  const Row next = next_call(trace, call);
+  if (next != trace::kNoRow && synchronises(trace.name_text(next))) out.sync = next;
+  return out;
+}
+
+// The counted copies between host and device, in the order of WindowView::work.
+std::vector<Transfer> transfers_of(const WindowView& window) {
+  const trace::Trace& trace = *window.trace;
+  std::vector<Row> steps;
+  for (const trace::Step& step : trace.steps().list) steps.push_back(step.row);
+  std::ranges::sort(steps);
+  std::vector<Transfer> out;
+  Blocking last;
+  for (const DeviceView& device : window.devices) {
+    const Coverage computing(device.compute);
+    for (std::size_t i = device.begin; i < device.end; ++i) {
+      const Work& piece = window.work[i];
+      if (piece.work_class != WorkClass::kCopy || !window.counts(piece)) continue;
+      const CopyName name = copy_name(trace.name_text(piece.row));
+      if (!crosses_the_bus(name.kind)) continue;
+      Transfer transfer{.work = static_cast<std::uint32_t>(i),
+                        .kind = name.kind,
+                        .host_memory = name.host_memory,
+                        .bytes = bytes_of(trace, piece.row),
+                        .hidden_ns = computing.covered({piece.start, piece.end})};
+      if (piece.launch != trace::kNoRow) {
+        if (last.call != piece.launch) last = blocking_of(trace, piece.launch);
+        const Row op = trace.launches().op[trace.launches().rows.rank(piece.launch)];
+        // A step holds everything; it is nobody who asked.
+        if (!std::ranges::binary_search(steps, op)) transfer.op = op;
+        transfer.blocking =
+            last.waits || last.sync != trace::kNoRow || name.host_memory == "pageable";
+        const Row until = last.sync != trace::kNoRow ? last.sync : piece.launch;
+        if (transfer.blocking) {
+          transfer.blocked_ns = trace.end(until) - trace.start()[piece.launch];
+        }
+      }
+      out.push_back(transfer);
+    }
+  }
+  return out;
+}
+
+void TransferSums::add(const Transfer& transfer, Nanos length) {
+  ++count;
+  blocking += transfer.blocking ? 1 : 0;
+  time += length;
+  hidden += transfer.hidden_ns;
+  blocked += transfer.blocked_ns;
+  if (!transfer.bytes) {
+    ++without_bytes;
+    return;
+  }
+  bytes += *transfer.bytes;
+  timed += length;
+  sizes.add(*transfer.bytes);
+}
+
+void TransferSums::merge(const TransferSums& other) {
+  count += other.count;
+  blocking += other.blocking;
+  without_bytes += other.without_bytes;
+  bytes += other.bytes;
+  time += other.time;
+  timed += other.timed;
+  hidden += other.hidden;
+  blocked += other.blocked;
+  sizes.merge(other.sizes);
+}
 
 using base::Cell;
 using base::ColumnShape;

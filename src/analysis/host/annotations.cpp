@@ -9,15 +9,46 @@
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
-#include "analysis/host/annotation_tree.h"
 #include "analysis/key_columns.h"
 #include "analysis/name_sign.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 #include "trace/step_names.h"
+#include "trace/trace.h"
 
 namespace stepscope::analysis {
 namespace {
+
+// For every host event, the named range around it and the forward operator it is the backward of.
+// Found in one pass: a parent stands before its children.
+
+class AnnotationTree {
+ public:
+  explicit AnnotationTree(const trace::Trace& trace);
+
+  // The innermost annotation around a row, not the row itself; kNoRow for none.
+  trace::Row around(trace::Row row) const { return around_[row]; }
+  // The forward operator of the innermost backward operator at or around a row.
+  trace::Row forward_of(trace::Row row) const { return forward_[row]; }
+
+ private:
+  std::vector<trace::Row> around_, forward_;
+};
+
+using trace::Row;
+
+AnnotationTree::AnnotationTree(const trace::Trace& trace)
+    : around_(trace.size(), trace::kNoRow), forward_(trace.size(), trace::kNoRow) {
+  const trace::BackwardTable& backward = trace.backward();
+  backward.rows.for_each(
+      [&](Row row, std::uint32_t entry) { forward_[row] = backward.forward[entry]; });
+  for (Row row = 0; row < trace.size(); ++row) {
+    const Row parent = trace.parent()[row];
+    if (parent == trace::kNoRow) continue;
+    around_[row] = trace.kind()[parent] == trace::Kind::kAnnotation ? parent : around_[parent];
+    if (forward_[row] == trace::kNoRow) forward_[row] = forward_[parent];
+  }
+}
 
 using base::Nanos;
 using base::Type;

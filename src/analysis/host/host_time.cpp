@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/arithmetic/union_of_runs.h"
+#include "analysis/arithmetic/intervals.h"
 #include "analysis/device/classes.h"
 #include "analysis/prepared.h"
 #include "trace/step_names.h"

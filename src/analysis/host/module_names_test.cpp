@@ -1,6 +1,6 @@
-#include "analysis/host/module_names.h"
-
 #include <gtest/gtest.h>
+
+#include "analysis/host/module_tree.h"
 
 namespace stepscope::analysis {
 namespace {

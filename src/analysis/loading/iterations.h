@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "analysis/loading/loader_records.h"
-#include "analysis/recording/phases.h"
 #include "analysis/recording/recorded_steps.h"
 
 namespace stepscope::analysis {

@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "analysis/recording/phases.h"
 #include "analysis/recording/recorded_steps.h"
 #include "base/parallel.h"
 #include "trace/process_record.h"

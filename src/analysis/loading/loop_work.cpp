@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analysis/recording/phases.h"
+#include "analysis/recording/recorded_steps.h"
 
 namespace stepscope::analysis {
 

@@ -1,12 +1,9 @@
-#include "analysis/memory/exported_timeline.h"
-
 #include <algorithm>
 #include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "analysis/memory/history/stretches.h"
 #include "analysis/memory/timeline_tables.h"
 #include "memory/timeline.h"
 

@@ -8,8 +8,8 @@
 
 #include "analysis/analysis.h"
 #include "analysis/key_columns.h"
-#include "analysis/memory/history/held.h"
-#include "analysis/memory/snapshot_remarks.h"
+#include "analysis/memory/history/allocated.h"
+#include "analysis/memory/snapshot_work.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 

@@ -1,22 +1,74 @@
 // Memory the allocator holds and the program does not use: why, and what would change it.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
 #include "analysis/key_columns.h"
 #include "analysis/memory/device_memory.h"
-#include "analysis/memory/pinned_segments.h"
+#include "analysis/memory/history/allocations.h"
 #include "analysis/memory/simulated/forecast.h"
-#include "analysis/memory/snapshot_remarks.h"
 #include "analysis/memory/snapshot_work.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
+#include "memory/snapshot.h"
 
 namespace stepscope::analysis {
 namespace {
+
+// Segments that cannot be returned to the driver although most of them is free: a block that is in
+// use holds the rest.
+
+struct PinnedSegment {
+  const memory::Segment* segment = nullptr;
+  base::Bytes used = 0, free = 0, largest_free = 0;
+  std::uint32_t used_blocks = 0;
+  std::uint32_t smallest = 0;         // in Snapshot::blocks: the smallest block in use
+  AllocationId life = kNoAllocation;  // of that block
+};
+
+// At the end of the history; the most free memory first. Expandable segments return free pages and
+// are not among them.
+std::vector<PinnedSegment> pinned_segments(const memory::Snapshot& snapshot,
+                                           const memory::History& history,
+                                           const Allocations& allocations) {
+  std::vector<AllocationId> life_of(snapshot.blocks.size(), kNoAllocation);
+  for (std::size_t id = 0; id < allocations.list.size(); ++id) {
+    if (allocations.list[id].block < life_of.size()) {
+      life_of[allocations.list[id].block] = static_cast<AllocationId>(id);
+    }
+  }
+  std::vector<PinnedSegment> out;
+  for (const memory::Segment& segment : snapshot.segments) {
+    if (segment.device != history.device || segment.is_host != history.is_host ||
+        segment.is_expandable) {
+      continue;
+    }
+    PinnedSegment pinned;
+    pinned.segment = &segment;
+    for (std::uint32_t b = segment.first_block; b < segment.first_block + segment.blocks; ++b) {
+      const memory::Block& block = snapshot.blocks[b];
+      if (block.state == memory::BlockState::kInactive) {
+        pinned.free += block.size;
+        pinned.largest_free = std::max(pinned.largest_free, block.size);
+        continue;
+      }
+      if (pinned.used_blocks++ == 0 || block.size < snapshot.blocks[pinned.smallest].size) {
+        pinned.smallest = b;
+      }
+      pinned.used += block.size;
+    }
+    if (pinned.used_blocks == 0 || pinned.free == 0) continue;
+    pinned.life = life_of[pinned.smallest];
+    out.push_back(pinned);
+  }
+  std::ranges::stable_sort(out, std::ranges::greater{}, &PinnedSegment::free);
+  return out;
+}
 
 using base::Bytes;
 using base::Null;

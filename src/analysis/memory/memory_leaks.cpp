@@ -10,7 +10,6 @@
 #include "analysis/key_columns.h"
 #include "analysis/memory/device_memory.h"
 #include "analysis/memory/history/leaks.h"
-#include "analysis/memory/snapshot_remarks.h"
 #include "analysis/memory/snapshot_work.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"

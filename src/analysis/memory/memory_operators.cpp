@@ -2,11 +2,13 @@
 // memory snapshot. Definitions: docs/metrics/memory-operators.md.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -14,14 +16,129 @@
 
 #include "analysis/analysis.h"
 #include "analysis/arithmetic/pair_numbers.h"
+#include "analysis/arithmetic/sorted_runs.h"
 #include "analysis/key_columns.h"
-#include "analysis/memory/trace_memory.h"
+#include "analysis/operators/op_calls.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 #include "base/number_map.h"
 
 namespace stepscope::analysis {
 namespace {
+
+// Allocations and frees as a trace tells them ("[memory]" instants), for host and devices: each
+// allocation with its free, found by the address, and with the operator that asked for it.
+
+struct MemoryDevice {
+  std::int16_t type = 0;  // c10::DeviceType
+  std::int16_t id = -1;
+  auto operator<=>(const MemoryDevice&) const = default;
+};
+std::string name_of(MemoryDevice device);  // "cpu", "cuda:0"
+
+// One instant. A trace has hundreds of thousands of them: what few ask about is in the trace.
+struct MemoryEvent {
+  base::Nanos time = 0;
+  base::Bytes bytes = 0;               // negative: a free
+  std::uint32_t entry = 0;             // of the trace's memory events
+  std::uint32_t ordinal = 0;           // place in the file
+  std::uint32_t partner = 0xffffffff;  // its free or its allocation, in the same list
+  bool counts = true;                  // of a step that was asked for
+};
+
+struct TraceMemory {
+  const trace::MemoryTable* table = nullptr;
+  const OpMarks* marks = nullptr;
+  MemoryDevice device;
+  std::vector<MemoryEvent> events;  // by time, then by place in the file
+
+  // The operator that was running; into OpCalls::calls.
+  std::uint32_t call(const MemoryEvent& event) const { return marks->call[event.entry]; }
+  // Behind it; -1 where not given.
+  base::Bytes allocated(const MemoryEvent& event) const {
+    return table->total_allocated[event.entry];
+  }
+  base::Bytes reserved(const MemoryEvent& event) const {
+    return table->total_reserved[event.entry];
+  }
+};
+
+using trace::Row;
+
+constexpr std::uint32_t kNoEntry = 0xffffffff;
+
+// A free belongs to the last allocation at its address that has not been freed. An allocator gives
+// the same few addresses again and again: a table of them stays small.
+void pair_up(const trace::MemoryTable& table, std::vector<MemoryEvent>& events) {
+  base::NumberMap open_at;
+  for (std::uint32_t i = 0; i < events.size(); ++i) {
+    std::uint32_t& open = open_at.try_emplace(table.address[events[i].entry], kNoEntry).number;
+    if (events[i].bytes > 0) {
+      open = i;
+    } else if (open != kNoEntry) {
+      events[i].partner = open;
+      events[open].partner = i;
+      open = kNoEntry;
+    }
+  }
+}
+
+// Events come by thread and within it by time.
+void order_by_time(std::vector<MemoryEvent>& events) {
+  sort_runs(events, [](const MemoryEvent& a, const MemoryEvent& b) {
+    return std::tie(a.time, a.ordinal) < std::tie(b.time, b.ordinal);
+  });
+}
+
+std::string name_of(MemoryDevice device) {
+  static constexpr std::array<std::string_view, 21> kTypes = {
+      "cpu",  "cuda", "mkldnn", "opengl", "opencl", "ideep", "hip",
+      "fpga", "maia", "xla",    "vulkan", "metal",  "xpu",   "mps",
+      "meta", "hpu",  "ve",     "lazy",   "ipu",    "mtia",  "privateuseone"};
+  const auto type = static_cast<std::size_t>(device.type);
+  std::string name = device.type >= 0 && type < kTypes.size()
+                         ? std::string(kTypes[type])
+                         : fmt::format("device type {}", device.type);
+  if (device.id >= 0) name += fmt::format(":{}", device.id);
+  return name;
+}
+
+// By device.
+std::vector<TraceMemory> trace_memory(const WindowView& window) {
+  const trace::Trace& trace = *window.trace;
+  const trace::MemoryTable& table = trace.memory_events();
+  if (table.rows.size() == 0) return {};
+  const auto device_of = [&](std::uint32_t entry) {
+    return MemoryDevice{table.device_type[entry], table.device_id[entry]};
+  };
+  std::map<MemoryDevice, TraceMemory> devices;
+  MemoryDevice last{};
+  TraceMemory* of_last = nullptr;
+  table.rows.for_each([&](Row row, std::uint32_t entry) {
+    if ((trace.flags()[row] & trace::kFarTime) != 0) return;
+    const MemoryDevice device = device_of(entry);
+    if (of_last == nullptr || last != device) {
+      of_last = &devices[device];
+      last = device;
+    }
+    const base::Nanos time = trace.start()[row];
+    of_last->events.push_back({.time = time,
+                               .bytes = table.bytes[entry],
+                               .entry = entry,
+                               .ordinal = trace.ordinal()[row],
+                               .counts = window.counts_at(time)});
+  });
+  std::vector<TraceMemory> out;
+  for (auto& [device, memory] : devices) {
+    memory.table = &table;
+    memory.marks = &op_marks(window);
+    memory.device = device;
+    order_by_time(memory.events);
+    pair_up(table, memory.events);
+    out.push_back(std::move(memory));
+  }
+  return out;
+}
 
 using base::Bytes;
 using base::Nanos;

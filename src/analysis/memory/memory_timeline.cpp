@@ -7,9 +7,7 @@
 #include <string>
 
 #include "analysis/analysis.h"
-#include "analysis/memory/exported_timeline.h"
-#include "analysis/memory/snapshot_remarks.h"
-#include "analysis/memory/timeline_parts.h"
+#include "analysis/memory/snapshot_work.h"
 #include "analysis/memory/timeline_tables.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"

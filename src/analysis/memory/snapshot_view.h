@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/on_demand.h"
+#include "analysis/prepared.h"
 #include "base/units.h"
 
 namespace stepscope::memory {

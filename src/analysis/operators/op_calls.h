@@ -7,10 +7,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "analysis/view.h"
+#include "base/column.h"
 
 namespace stepscope::analysis {
 
@@ -47,5 +49,31 @@ inline constexpr std::size_t kNoOperators = 3;
 // In parentheses, as no operator is: "(graph launch)", "(no operator)", "(launch not recorded)".
 std::string_view name_of(NoOperator why);
 NoOperator why_no_operator(const WindowView& window, const Work& piece);
+
+// The allocator's marks and the operators that were running when they were made. Marks are instants
+// and have no place in the call tree.
+
+struct OpMarks {
+  // By entry of the trace's memory events: the innermost operator on their thread, or kNone. One
+  // that ends at this very moment is still running.
+  std::vector<std::uint32_t> call;
+};
+
+// Made once per window.
+const OpMarks& op_marks(const WindowView& window);
+
+// What every operator call cost on the host. Definitions: docs/metrics/operators.md.
+
+// By OpCalls::calls.
+struct OpHostTimes {
+  base::Column<base::Nanos> self;     // without the operators it called
+  base::Column<base::Nanos> runtime;  // of self: in its own calls into the runtime or driver
+};
+OpHostTimes op_host_times(const trace::Trace& trace, const OpCalls& calls);
+
+// Which calls have no call with the same key around them, so that totals of a key count nested
+// calls once. One key per call, smaller than `keys`.
+std::vector<bool> outermost(const OpCalls& calls, std::span<const std::uint32_t> key,
+                            std::size_t keys);
 
 }  // namespace stepscope::analysis

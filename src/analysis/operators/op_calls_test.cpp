@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/operators/op_marks.h"
 #include "analysis/recording_for_tests.h"
 
 namespace stepscope::analysis {

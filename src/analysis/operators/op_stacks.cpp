@@ -3,7 +3,7 @@
 #include <unordered_map>
 
 #include "analysis/arithmetic/pair_numbers.h"
-#include "analysis/operators/op_keys.h"
+#include "analysis/operators/op_groups.h"
 
 namespace stepscope::analysis {
 namespace {

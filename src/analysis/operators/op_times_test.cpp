@@ -1,9 +1,8 @@
-#include "analysis/operators/op_times.h"
-
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "analysis/operators/op_calls.h"
 #include "analysis/recording_for_tests.h"
 
 namespace stepscope::analysis {

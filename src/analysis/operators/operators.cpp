@@ -8,7 +8,6 @@
 
 #include "analysis/analysis.h"
 #include "analysis/operators/op_groups.h"
-#include "analysis/operators/op_keys.h"
 #include "analysis/operators/operator_columns.h"
 #include "analysis/registry.h"
 #include "analysis/share_of.h"

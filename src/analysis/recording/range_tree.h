@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -57,5 +58,37 @@ class RangeTree {
 // Of one process. Calls each(node, row) for every range that counts, where it is given.
 RangeTree range_tree(const WindowView& recording,
                      std::function<void(std::uint32_t node, trace::Row row)> each = {});
+
+// The nodes of a tree of ranges in the order people read them: each below the one around it, the
+// longest first.
+
+struct RangeLimits {
+  std::size_t top = 0;    // 0: all
+  std::size_t depth = 0;  // so too
+};
+
+struct ListedRange {
+  std::uint32_t node;
+  std::string path;  // "epoch > step > forward"
+};
+
+struct RangeListing {
+  std::vector<ListedRange> rows;
+  std::size_t left_out = 0;
+};
+
+// Ranges that were never entered are left out, unless others were inside them.
+RangeListing list_ranges(const RangeTree& tree, const RangeLimits& limits);
+
+// One range on the ranks that have it.
+struct RangeOverRanks {
+  std::uint64_t ranks = 0;
+  base::Nanos least = 0, most = 0;  // total time on one rank
+  std::int32_t slowest = 0;         // the rank with the most; of several the lowest
+};
+
+// By node of `all`, into which the trees of the ranks were merged.
+std::vector<RangeOverRanks> over_ranks(RangeTree& all,
+                                       const std::map<std::int32_t, RangeTree>& ranks);
 
 }  // namespace stepscope::analysis

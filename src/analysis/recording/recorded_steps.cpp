@@ -1,11 +1,17 @@
 #include "analysis/recording/recorded_steps.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <map>
+#include <optional>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "analysis/recording/phases.h"
+#include "analysis/recording/range_tree.h"
+#include "base/ascii.h"
 #include "trace/process_record.h"
 
 namespace stepscope::analysis {
@@ -89,5 +95,126 @@ bool is_of_program(const RunView& view) {
            return std::ranges::count(recording.trace->header().metadata, by_command) > 0;
          });
 }
+
+namespace {
+
+using base::Nanos;
+using trace::Row;
+
+// What the name of a record means here.
+enum class Mark : std::uint8_t { kUnknown, kNone, kRange, kSave, kAsks, kEnds };
+
+Mark mark_of(std::string_view name) {
+  if (!phase_of_range(name).empty()) return Mark::kRange;
+  if (is_save_range(name)) return Mark::kSave;
+  const std::size_t sign = name.find('#');
+  if (sign == std::string_view::npos) return Mark::kNone;
+  const std::string_view told = told_phase(name.substr(sign + 1));
+  if (told.empty() || told == kTraining) return Mark::kNone;
+  const std::string_view what = name.substr(0, sign);
+  if (what == "begin loading" || what == "wait for data") return Mark::kAsks;
+  return what == "loader ends" ? Mark::kEnds : Mark::kNone;
+}
+
+class PhasesStretches {
+ public:
+  PhasesStretches(const WindowView& recording, bool only_saves)
+      : recording_(recording),
+        only_saves_(only_saves),
+        trace_(*recording.trace),
+        marks_(trace_.strings().size(), Mark::kUnknown) {}
+
+  Intervals run() {
+    for (const trace::Track& track : trace_.tracks()) {
+      if (site_of_track(track, *trace_.header().process_record) != RangeSite::kMainThread) continue;
+      for (Row row = track.begin; row < track.end; ++row) take(row);
+      for (const auto& [loader, asked] : open_) add(asked);
+      open_.clear();
+    }
+    return sorted_union(std::move(found_));
+  }
+
+ private:
+  Mark mark(Row row) {
+    const base::StringId name = trace_.name()[row];
+    if (name == base::kNoString) return Mark::kNone;
+    if (marks_[name] == Mark::kUnknown) marks_[name] = mark_of(trace_.text(name));
+    return marks_[name];
+  }
+
+  void take(Row row) {
+    const Mark what = mark(row);
+    if (only_saves_ && what != Mark::kSave) return;
+    if (what == Mark::kNone || (trace_.flags()[row] & trace::kFarTime) != 0) return;
+    const bool is_span = trace_.phase()[row] == trace::Phase::kSpan;
+    if (is_span && (trace_.flags()[row] & trace::kBadDuration) != 0) return;
+    const Interval own{trace_.start()[row], trace_.end(row)};
+    if ((what == Mark::kRange || what == Mark::kSave) && is_span) add(own);
+    if (what == Mark::kAsks && is_span) {
+      const std::string_view loader = loader_of(row);
+      end(loader, own.start);
+      open_.emplace(loader, own);
+    }
+    if (what == Mark::kEnds && trace_.phase()[row] == trace::Phase::kInstant) {
+      end(loader_of(row), own.start);
+    }
+  }
+
+  std::string_view loader_of(Row row) const {
+    const std::string_view name = trace_.name_text(row);
+    return name.substr(name.find('#') + 1);
+  }
+
+  void end(std::string_view loader, Nanos time) {
+    const auto asked = open_.find(loader);
+    if (asked == open_.end()) return;
+    add({asked->second.start, std::max(asked->second.end, time)});
+    open_.erase(asked);
+  }
+
+  void add(Interval stretch) {
+    if (recording_.has_steps) {
+      const auto next = std::ranges::upper_bound(
+          recording_.steps, stretch.start, {}, [](const StepTime& step) { return step.host.end; });
+      if (next != recording_.steps.end() && next->host.end < stretch.end) return;
+    }
+    found_.push_back(stretch);
+  }
+
+  const WindowView& recording_;
+  bool only_saves_;
+  const trace::Trace& trace_;
+  std::vector<Mark> marks_;                    // by name
+  std::map<std::string_view, Interval> open_;  // by loader: what it was asked last
+  std::vector<Interval> found_;
+};
+
+}  // namespace
+
+std::string_view told_phase(std::string_view loader) {
+  const std::size_t open = loader.rfind(" (");
+  if (open == std::string_view::npos || !loader.ends_with(')')) return {};
+  return loader.substr(open + 2, loader.size() - open - 3);
+}
+
+std::string_view phase_of_range(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kValidation = {"validation", "validate", "val",
+                                                           "eval",       "evaluate", "evaluation"};
+  const std::string lower = base::lowered(name);
+  const auto is = [&](std::string_view word) { return lower == word; };
+  if (std::ranges::any_of(kValidation, is)) return "validation";
+  if (is("test") || is("testing")) return "test";
+  return {};
+}
+
+bool is_save_range(std::string_view name) {
+  constexpr std::array<std::string_view, 4> kSaves = {"save_checkpoint", "save checkpoint",
+                                                      "saving_checkpoint", "saving checkpoint"};
+  return std::ranges::find(kSaves, base::lowered(name)) != kSaves.end();
+}
+
+Intervals set_aside(const WindowView& recording) { return PhasesStretches(recording, false).run(); }
+
+Intervals saves_of(const WindowView& recording) { return PhasesStretches(recording, true).run(); }
 
 }  // namespace stepscope::analysis

@@ -12,7 +12,6 @@
 #include "analysis/analysis.h"
 #include "analysis/arithmetic/durations.h"
 #include "analysis/key_columns.h"
-#include "analysis/recording/range_listing.h"
 #include "analysis/recording/range_tree.h"
 #include "analysis/recording/recorded_steps.h"
 #include "analysis/recording/tracing_cost.h"

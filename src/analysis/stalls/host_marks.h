@@ -8,6 +8,7 @@
 
 #include "analysis/arithmetic/intervals.h"
 #include "analysis/view.h"
+#include "trace/trace.h"
 
 namespace stepscope::analysis {
 
@@ -46,5 +47,23 @@ Intervals recorded_collections(const RunView& view, const WindowView& window);
 
 // Calls that take memory from the driver or give it back, device or pinned.
 bool names_allocator_call(std::string_view call);
+
+// Runs of copies from the device to the host with nothing else between them: what writing a
+// checkpoint looks like.
+
+// By work of the window: whether the piece belongs to a run of copies that is large enough to be a
+// checkpoint, has as many different sizes as a model's weights, or is made by code that saves.
+std::vector<bool> saved_pieces(const WindowView& window);
+
+// What a program says it does while nothing of the framework runs: its own named ranges and, where
+// stacks were recorded, its own Python functions. A short pause can only be told by these: between
+// two operators the framework's Python may take as long.
+
+struct QuietRanges {
+  Intervals own;        // the outermost ranges and functions of the program, without an operator
+  Intervals framework;  // the framework's functions that those call
+};
+// `recorded`: when some operator or call ran, sorted and apart.
+QuietRanges quiet_ranges(const trace::Trace& trace, const Intervals& recorded);
 
 }  // namespace stepscope::analysis

@@ -1,23 +1,180 @@
 #include "analysis/stalls/stall_sums.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <numeric>
+#include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
-#include "analysis/arithmetic/coverage_walk.h"
+#include "analysis/arithmetic/intervals.h"
 #include "analysis/arithmetic/sorted_runs.h"
 #include "analysis/device/copies.h"
 #include "analysis/host/host_threads.h"
 #include "analysis/idle/idle_gaps.h"
-#include "analysis/stalls/quiet_ranges.h"
-#include "analysis/stalls/saves.h"
-#include "analysis/stalls/stall_place.h"
-#include "analysis/stalls/without_profiler.h"
+#include "analysis/idle/idle_hosts.h"
+#include "analysis/name_sign.h"
+#include "analysis/stalls/host_marks.h"
+#include "analysis/stalls/profiler_overhead.h"
+#include "trace/step_names.h"
+#include "trace/trace.h"
 
 namespace stepscope::analysis {
 namespace {
+
+// Where in the program host events are: the call, the operator a person knows, the Python frames.
+// Asked about every wait of a device, so places are numbers until their texts are wanted.
+
+struct PlaceText {
+  std::string call;    // of the runtime, or empty
+  std::string op;      // the outermost operator around it, else the annotation, or empty
+  std::string frames;  // Python's, the innermost first, by "; "; empty: none recorded
+};
+
+// Equal numbers have equal texts.
+struct StallSite {
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  base::StringId call = base::kNoString, op = base::kNoString;
+  std::array<std::uint32_t, 4> frames = {kNone, kNone, kNone, kNone};  // into the texts of Sites
+  bool operator==(const StallSite&) const = default;
+
+  struct Hash {
+    std::size_t operator()(const StallSite& site) const {
+      std::uint64_t hash = std::uint64_t{site.call} << 32 | site.op;
+      for (const std::uint32_t frame : site.frames) {
+        hash = (hash ^ hash >> 29 ^ frame) * 0x9e3779b97f4a7c15;
+      }
+      return hash ^ hash >> 32;
+    }
+  };
+};
+
+class StallSites {
+ public:
+  explicit StallSites(const trace::Trace& trace);
+  StallSite at(trace::Row row);  // kNoRow: nowhere
+  PlaceText text(const StallSite& site) const;
+
+ private:
+  std::uint32_t frame_of(base::StringId name);
+  std::uint32_t stack_of(base::StringId text);
+  std::uint32_t number(std::string text);
+
+  const trace::Trace* trace_;
+  NameSign steps_;
+  std::vector<std::uint32_t> frames_, stacks_;  // by string: what it is as a frame, as a stack
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+  std::vector<std::string> texts_;
+};
+
+using base::StringId;
+using trace::Kind;
+using trace::Row;
+
+constexpr std::size_t kFrames = 3;
+
+// In the tables by string, beside numbers of texts.
+constexpr std::uint32_t kNotAsked = 0xffffffff;
+constexpr std::uint32_t kPassedOver = 0xfffffffe;
+constexpr std::uint32_t kEmpty = 0xfffffffd;
+
+// Frames that say nothing about the user's code.
+bool stall_place_passes_on(std::string_view frame) {
+  return frame.starts_with("<built-in") || frame.starts_with("nn.Module: ") ||
+         frame.ends_with("_call_impl") || frame.find("torch/profiler/") != std::string_view::npos;
+}
+
+std::string from_text(std::string_view stack) {
+  std::string out;
+  std::size_t taken = 0;
+  while (!stack.empty() && taken < kFrames) {
+    const std::string_view frame = stack.substr(0, stack.find(';'));
+    if (!stall_place_passes_on(frame)) {
+      out += (out.empty() ? "" : "; ");
+      out += frame;
+      ++taken;
+    }
+    stack.remove_prefix(std::min(frame.size() + 1, stack.size()));
+  }
+  return out;
+}
+
+StallSites::StallSites(const trace::Trace& trace)
+    : trace_(&trace),
+      steps_(trace, trace::names_a_step),
+      frames_(trace.strings().size(), kNotAsked),
+      stacks_(trace.stacks().rows.size() > 0 ? trace.strings().size() : 0, kNotAsked) {}
+
+std::uint32_t StallSites::number(std::string text) {
+  if (text.empty()) return kEmpty;
+  const auto [found, fresh] = numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
+  if (fresh) texts_.push_back(std::move(text));
+  return found->second;
+}
+
+std::uint32_t StallSites::frame_of(StringId name) {
+  if (name >= frames_.size()) return kEmpty;
+  if (frames_[name] == kNotAsked) {
+    const std::string_view text = trace_->text(name);
+    frames_[name] = stall_place_passes_on(text) ? kPassedOver : number(without_addresses(text));
+  }
+  return frames_[name];
+}
+
+std::uint32_t StallSites::stack_of(StringId text) {
+  if (text >= stacks_.size()) return kEmpty;
+  if (stacks_[text] == kNotAsked) stacks_[text] = number(from_text(trace_->text(text)));
+  return stacks_[text];
+}
+
+StallSite StallSites::at(Row row) {
+  const trace::Trace& trace = *trace_;
+  const auto is_empty = [&](StringId name) { return trace.text(name).empty(); };
+  StallSite out;
+  StringId annotation = base::kNoString;
+  std::size_t filled = 0;  // of out.frames
+  std::size_t taken = 0;
+  bool outside = false;  // Python calls an operator: what is further out is not its caller's name
+  const auto fill = [&](std::uint32_t text) {
+    if (text != kEmpty) out.frames[filled++] = text;
+  };
+  for (; row != trace::kNoRow; row = trace.parent()[row]) {
+    const Kind kind = trace.kind()[row];
+    const StringId name = trace.name()[row];
+    if (kind == Kind::kPython) {
+      outside = true;
+      if (taken == kFrames) continue;
+      const std::uint32_t frame = frame_of(name);
+      if (frame == kPassedOver) continue;
+      fill(frame);
+      ++taken;
+      continue;
+    }
+    if (trace::is_api_call(kind) && is_empty(out.call)) out.call = name;
+    if (kind == Kind::kCpuOp && !outside) out.op = name;
+    if (kind == Kind::kAnnotation && is_empty(annotation) && !steps_.has(name)) annotation = name;
+    if (filled > 0) continue;
+    if (const std::uint32_t said = trace.stacks().rows.find(row); said != base::RowSet::kNone) {
+      fill(stack_of(trace.stacks().call_stack[said]));
+    }
+  }
+  if (is_empty(out.op)) out.op = annotation;
+  return out;
+}
+
+PlaceText StallSites::text(const StallSite& site) const {
+  PlaceText out{std::string(trace_->text(site.call)), std::string(trace_->text(site.op)), {}};
+  for (const std::uint32_t frame : site.frames) {
+    if (frame == StallSite::kNone) break;
+    if (!out.frames.empty()) out.frames += "; ";
+    out.frames += texts_[frame];
+  }
+  return out;
+}
 
 using base::Nanos;
 using trace::Kind;

@@ -5,7 +5,7 @@
 #include "analysis/analysis.h"
 #include "analysis/key_columns.h"
 #include "analysis/registry.h"
-#include "analysis/steps/step_statistics.h"
+#include "analysis/steps/step_parts.h"
 #include "analysis/view.h"
 
 namespace stepscope::analysis {

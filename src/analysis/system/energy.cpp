@@ -18,9 +18,7 @@
 #include "analysis/registry.h"
 #include "analysis/system/curve_values.h"
 #include "analysis/system/energy_curve.h"
-#include "analysis/system/energy_sums.h"
-#include "analysis/system/step_energy.h"
-#include "analysis/system/time_buckets.h"
+#include "analysis/system/node_curves.h"
 
 namespace stepscope::analysis {
 namespace {

@@ -4,11 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analysis/recording/recorded_steps.h"
 #include "analysis/system/node_curves.h"
 
 namespace stepscope::analysis {
@@ -63,5 +66,86 @@ struct EnergySource {
 
 // GPUs first. What knows neither counter nor power is not among them.
 std::vector<EnergySource> energy_sources(const NodeCurves& node);
+
+// What a rank's steps and ranges used: the energy of its own GPUs, and its part of what its machine
+// used.
+
+struct Joules {
+  std::optional<double> gpu, host;         // nothing: not known
+  bool has_gpu = false, has_host = false;  // there is such a device
+  bool is_estimate = false;                // shorter than what the devices can tell apart
+
+  std::optional<double> sum() const;  // nothing where that of one of the devices is not known
+  void add(const Joules& other);
+};
+
+// The devices that one rank answers for.
+class RankEnergy {
+ public:
+  // `ranks`: on this machine. Processors and memory are shared by them equally.
+  RankEnergy(const NodeCurves& node, const std::vector<EnergySource>& sources, std::int32_t rank,
+             std::size_t ranks);
+
+  // Together; nothing where one of them is not covered.
+  Joules within(std::span<const Interval> stretches) const;
+  // The slowest of its devices: shorter stretches are estimates.
+  base::Nanos update() const { return update_; }
+
+ private:
+  std::vector<const EnergyCurve*> gpus_, host_;
+  double part_ = 1;  // of the host's
+  base::Nanos update_ = 0;
+};
+
+// One range of one rank, all of its calls together.
+struct PhaseEnergy {
+  std::int32_t rank = 0;
+  std::string path, name;
+  std::uint32_t depth = 0;
+  std::uint64_t calls = 0;
+  base::Nanos total = 0;
+  std::uint64_t measured = 0;  // calls whose energy is known
+  base::Nanos measured_ns = 0;
+  Joules joules;  // of those
+};
+
+// The ranges of a rank's main thread, the longest first, each below the one around it.
+std::vector<PhaseEnergy> phases_of(const RunView& view, std::int32_t rank, const RankEnergy& energy,
+                                   std::size_t top);
+
+// Joules of a step of all ranks, and their mean. A step whose energy is not known on one of its
+// ranks counts in no mean: it did not take 0.
+
+class StepEnergy {
+ public:
+  // A step of one rank. `samples`: that it took; nothing: not known.
+  void add(std::int64_t number, const Joules& joules, const std::optional<std::int64_t>& samples);
+
+  struct Mean {
+    std::int64_t steps = 0;  // whose energy is known on all ranks: the mean is theirs
+    std::optional<double> per_step = {}, per_sample = {};
+  };
+  // `told`: samples of a step, by the user; 0: nothing.
+  Mean of_gpus(std::int64_t told) const;
+  Mean of_all(std::int64_t told) const;
+
+  std::size_t steps() const { return steps_.size(); }
+
+ private:
+  struct Sum {
+    double joules = 0;
+    bool known = true, any = false;  // any: a rank has such a device
+
+    void add(const std::optional<double>& value, bool has);
+  };
+  struct Step {
+    Sum gpu, all;
+    std::int64_t samples = 0;
+    bool samples_known = true;
+  };
+  Mean mean(Sum Step::* which, std::int64_t told) const;
+
+  std::map<std::int64_t, Step> steps_;  // by number
+};
 
 }  // namespace stepscope::analysis

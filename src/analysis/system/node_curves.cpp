@@ -1,6 +1,7 @@
 #include "analysis/system/node_curves.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/recording/recorded_steps.h"
+#include "analysis/system/curve_values.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -243,6 +245,68 @@ std::optional<Curve> job_memory(const NodeCurves& node, std::string_view gpu) {
     job.values.push_back(bytes);
   }
   return job;
+}
+
+void for_each_bucket(const Curve& curve, Interval sampled, std::size_t points,
+                     const std::function<void(base::Nanos start, double value)>& add) {
+  // Few values of moments are given as they were seen, and when: in stretches of about their own
+  // distance they would seem to come up to one too early.
+  if (!curve.is_counter() && curve.values.size() <= points) {
+    for (std::size_t i = 0; i < curve.values.size(); ++i) {
+      add(curve.times[i], static_cast<double>(curve.values[i]));
+    }
+    return;
+  }
+  // No finer than the samples are.
+  const std::size_t count = std::min(points, curve.values.size());
+  if (count == 0 || sampled.length() <= 0) return;
+  const CurveReader reader(&curve);
+  const auto parts = static_cast<base::Nanos>(count);
+  const base::Nanos width = (sampled.length() + parts) / parts;  // the last sample lies within
+  for (base::Nanos i = 0; i < parts; ++i) {
+    const Interval bucket{sampled.start + i * width, sampled.start + (i + 1) * width};
+    if (!curve.is_counter()) {
+      if (const auto mean = reader.mean(bucket)) add(bucket.start, *mean);
+      continue;
+    }
+    const Interval within{bucket.start, std::min(bucket.end, sampled.end)};
+    if (within.length() <= 0) continue;
+    if (const auto growth = reader.growth(within)) {
+      add(bucket.start, *growth / static_cast<double>(within.length()));
+    }
+  }
+}
+
+namespace {
+
+// The count is written when it changes; before its first value that one is the best there is.
+std::int64_t count_at(const Curve& counts, base::Nanos time) {
+  const auto after = std::ranges::upper_bound(counts.times, time) - counts.times.begin();
+  return counts.values[static_cast<std::size_t>(std::max<std::ptrdiff_t>(after - 1, 0))];
+}
+
+}  // namespace
+
+std::optional<Curve> machine_load(const NodeCurves& node) {
+  const Curve* const busy = node.find("cpu.busy");
+  const Curve* const counts = node.find("cpu.count");
+  if (busy == nullptr || counts == nullptr) return std::nullopt;
+  if (std::ranges::any_of(counts->values, [](std::int64_t count) { return count <= 0; })) {
+    return std::nullopt;
+  }
+  Curve load{.about = busy->about, .times = busy->times, .values = {0}};
+  load.values.reserve(busy->values.size());
+  std::int64_t before = count_at(*counts, busy->times.front());
+  double total = 0;  // of nanoseconds: exact far beyond the length of any run
+  for (std::size_t i = 1; i < busy->values.size(); ++i) {
+    const std::int64_t now = count_at(*counts, busy->times[i]);
+    // A total that began anew falls here too.
+    total += static_cast<double>(busy->values[i] - busy->values[i - 1]) /
+             static_cast<double>(std::min(before, now));
+    load.values.push_back(std::llround(total));
+    before = now;
+  }
+  return load;
 }
 
 }  // namespace stepscope::analysis

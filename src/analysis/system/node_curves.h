@@ -2,7 +2,9 @@
 // the clock on which the steps of its ranks are.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -72,5 +74,21 @@ std::vector<std::string> gpus_of_job(const NodeCurves& node);
 // What processes of all ranks together had of a GPU's memory; nothing where the driver does not
 // tell.
 std::optional<Curve> job_memory(const NodeCurves& node, std::string_view gpu);
+
+// Curves as some hundred points that a page has room for: the mean of each stretch of time.
+
+// Calls add(start, value) for each of `points` equal stretches of the sampled time that has a
+// value: the mean of a gauge's samples, or the growth of a running total per nanosecond. A gauge of
+// no more samples than that comes as it is: add(time of the sample, its value).
+void for_each_bucket(const Curve& curve, Interval sampled, std::size_t points,
+                     const std::function<void(base::Nanos start, double value)>& add);
+
+// How busy all processors of a machine together were. Processors come and go, so the share is of
+// those that were there, not of the most there ever were.
+
+// A running total that grows by as much as time itself while every processor is busy: between two
+// readings, their busy time divided by how many were there at both. Nothing where either is not
+// known.
+std::optional<Curve> machine_load(const NodeCurves& node);
 
 }  // namespace stepscope::analysis

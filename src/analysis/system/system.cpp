@@ -13,9 +13,8 @@
 #include "analysis/recording/recorded_steps.h"
 #include "analysis/registry.h"
 #include "analysis/system/curve_values.h"
-#include "analysis/system/machine_load.h"
+#include "analysis/system/node_curves.h"
 #include "analysis/system/system_tables.h"
-#include "analysis/system/time_buckets.h"
 
 namespace stepscope::analysis {
 namespace {

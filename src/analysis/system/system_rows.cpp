@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "analysis/system/curve_values.h"
-#include "analysis/system/machine_load.h"
+#include "analysis/system/node_curves.h"
 #include "analysis/system/system_tables.h"
 #include "base/number_list.h"
 

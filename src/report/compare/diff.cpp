@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "analysis/table_of.h"
 #include "base/table_line.h"
 #include "report/compare/compare.h"
 #include "report/tables/cell_text.h"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/no_gpu_work.h"
+#include "analysis/view.h"
 #include "report/info/info_facts.h"
 #include "report/info/notes.h"
 #include "report/info/rank_records.h"

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "analysis/compare/launched.h"
+#include "analysis/compare/diff.h"
 #include "analysis/compare/step_samples.h"
 
 namespace stepscope::session {

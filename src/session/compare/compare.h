@@ -12,7 +12,7 @@
 #include "analysis/analysis.h"
 #include "analysis/compare/diff.h"
 #include "analysis/compare/gate.h"
-#include "analysis/compare/untraced.h"
+#include "analysis/compare/step_samples.h"
 #include "analysis/view.h"
 #include "base/result.h"
 #include "session/analyze.h"

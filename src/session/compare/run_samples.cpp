@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "analysis/analysis.h"
 #include "analysis/compare/series.h"
 #include "analysis/compare/step_samples.h"
-#include "analysis/table_of.h"
 #include "base/nearest_word.h"
 #include "base/table_line.h"
 #include "session/compare/compare.h"

@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "analysis/recording/recorded_steps.h"
-#include "analysis/system/machine_load.h"
 #include "analysis/system/node_curves.h"
 #include "session/timeline/track_list.h"
 

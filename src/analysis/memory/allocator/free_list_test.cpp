@@ -1,10 +1,10 @@
-#include "analysis/memory/allocator/free_list.h"
-
 #include <random>
 #include <set>
 #include <tuple>
 
 #include <gtest/gtest.h>
+
+#include "analysis/memory/allocator/caching.h"
 
 namespace stepscope::analysis::allocator {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/memory/history/allocations.h"
-#include "analysis/memory/history/step_events.h"
+#include "analysis/memory/snapshot_work.h"
 
 namespace stepscope::analysis {
 

@@ -1,6 +1,6 @@
-#include "analysis/memory/history/stretches.h"
-
 #include <gtest/gtest.h>
+
+#include "analysis/memory/timeline_tables.h"
 
 namespace stepscope::analysis {
 namespace {

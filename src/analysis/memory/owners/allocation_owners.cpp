@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <queue>
+#include <tuple>
 #include <unordered_map>
+
+#include <fmt/format.h>
 
 #include "analysis/host/module_tree.h"
 #include "analysis/host/own_time.h"
-#include "analysis/memory/owners/module_calls.h"
-#include "analysis/memory/owners/open_at.h"
+#include "analysis/memory/owners/representative_frame.h"
 #include "trace/step_names.h"
 
 namespace stepscope::analysis {
@@ -182,6 +185,93 @@ Owners module_owners(const RunView& run, const SnapshotView& view, const History
   }
   owners.from = owners.names.empty() ? "" : "stacks";
   return owners;
+}
+
+OpenAt::OpenAt(std::vector<NamedSpan> spans) {
+  std::ranges::sort(spans, [](const NamedSpan& a, const NamedSpan& b) {
+    return std::tuple(a.start, b.end, a.name) < std::tuple(b.start, a.end, b.name);
+  });
+  std::vector<base::Nanos> times;
+  times.reserve(2 * spans.size());
+  for (const NamedSpan& span : spans) {
+    times.push_back(span.start);
+    times.push_back(span.end);
+  }
+  std::ranges::sort(times);
+  const auto twins = std::ranges::unique(times);
+  times.erase(twins.begin(), twins.end());
+  std::priority_queue<std::size_t> open;  // the last begun first
+  std::size_t next = 0;
+  for (const base::Nanos time : times) {
+    for (; next < spans.size() && spans[next].start <= time; ++next) open.push(next);
+    while (!open.empty() && spans[open.top()].end <= time) open.pop();
+    const std::uint32_t name = open.empty() ? kNothing : spans[open.top()].name;
+    if (changes_.empty() || changes_.back().name != name) changes_.push_back({time, name});
+  }
+}
+
+std::uint32_t OpenAt::at(base::Nanos time) const {
+  const auto after = std::ranges::upper_bound(changes_, time, {}, &Change::time);
+  return after == changes_.begin() ? kNothing : std::prev(after)->name;
+}
+
+namespace {
+
+constexpr std::string_view kModuleFolder = "/torch/nn/modules/";
+
+// Module.__call__ in its parts.
+bool is_call_in_module_calls(std::string_view name, std::string_view file) {
+  return (name == "_call_impl" || name == "_wrapped_call_impl") && file.ends_with("/module.py") &&
+         file.find(kModuleFolder) != std::string_view::npos;
+}
+
+}  // namespace
+
+ModuleCalls::ModuleCalls(const memory::Snapshot& snapshot, std::size_t depth)
+    : snapshot_(snapshot), depth_(depth), paths_(snapshot.stacks.size()) {}
+
+std::string_view ModuleCalls::path(memory::StackId stack) {
+  if (stack >= paths_.size()) return {};
+  std::optional<std::string>& known = paths_[stack];
+  if (!known) known = work_out(stack);
+  return *known;
+}
+
+std::string ModuleCalls::work_out(memory::StackId stack) const {
+  std::string path;
+  std::size_t levels = 0;
+  const memory::Frame* caller = nullptr;  // the frame around, if it is Python
+  bool called = false;                    // the frame around is Module.__call__
+  const auto frames = snapshot_.stacks[stack];
+  if (is_place(snapshot_, stack)) return place_text(snapshot_, stack, depth_);
+  for (std::size_t i = frames.size(); i-- > 0;) {
+    const memory::Frame& frame = snapshot_.stacks.frame(frames[i]);
+    const std::string_view file = snapshot_.text(frame.file);
+    const FrameOrigin origin = origin_of(file);
+    if (origin == FrameOrigin::kCompiled) continue;
+    const bool calls = is_call_in_module_calls(snapshot_.text(frame.name), file);
+    const bool room = depth_ == 0 || levels < depth_;
+    // A container calls all of its modules in one line: that line tells nothing.
+    if (calls && !called && room && caller != nullptr) {
+      const std::string_view from = snapshot_.text(caller->file);
+      if (origin_of(from) != FrameOrigin::kTorch) {
+        path += fmt::format("{}{}:{}", path.empty() ? "" : " / ", base_name(from), caller->line);
+        ++levels;
+      }
+    }
+    if (called && !calls && room && !path.empty()) {
+      const std::size_t at = file.find(kModuleFolder);
+      std::string_view own = base_name(file);
+      if (at != std::string_view::npos && own != "container.py") {
+        own = own.substr(0, own.rfind('.'));
+        path += fmt::format(" / {}", own);
+        ++levels;
+      }
+    }
+    called = calls;
+    caller = &frame;
+  }
+  return path;
 }
 
 }  // namespace stepscope::analysis

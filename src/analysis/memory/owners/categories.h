@@ -3,12 +3,16 @@
 // measured accuracy: docs/metrics/memory-categories.md.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "analysis/memory/history/allocations.h"
 #include "analysis/memory/owners/passes.h"
+#include "base/units.h"
 
 namespace stepscope::analysis {
 
@@ -64,5 +68,29 @@ struct Categories {
 
 Categories categorise(const memory::Snapshot& snapshot, const memory::History& history,
                       const Allocations& allocations);
+
+// What blocks hold that are older than the history and have no stack, told by counting: every
+// gradient is made anew in the history and has the size of its parameter, and an optimizer keeps a
+// known number of tensors per parameter. Where the blocks of every size are exactly as many as that
+// needs, the bytes of each kind are known; where not, nothing is said.
+// Definitions: docs/metrics/memory-categories.md.
+
+enum class OlderKind : std::uint8_t { kUnknown, kParameter, kState };
+
+struct OlderBlocks {
+  std::vector<OlderKind> kind;      // by life, of those that are older
+  std::vector<base::Bytes> sizes;   // of the parameters, ascending, each once
+  std::uint32_t per_parameter = 0;  // blocks: 1 is the parameter alone; 0: nothing is told
+};
+
+OlderBlocks count_older(const memory::Snapshot& snapshot, const Allocations& allocations,
+                        const Passes& passes, std::span<const StackSign> signs);
+
+// What torch sets aside for cuBLAS and cuBLASLt, unless told otherwise.
+
+inline bool is_workspace_size(base::Bytes size) {
+  constexpr std::array<base::Bytes, 3> kSizes = {32 << 20, 8519680, 1 << 20};
+  return std::ranges::find(kSizes, size) != kSizes.end();
+}
 
 }  // namespace stepscope::analysis

@@ -1,7 +1,6 @@
-#include "analysis/memory/owners/module_calls.h"
-
 #include <gtest/gtest.h>
 
+#include "analysis/memory/owners/allocation_owners.h"
 #include "analysis/memory/owners/representative_frame.h"
 #include "analysis/memory/snapshot_for_tests.h"
 

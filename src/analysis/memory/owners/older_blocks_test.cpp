@@ -1,10 +1,9 @@
-#include "analysis/memory/owners/older_blocks.h"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "analysis/memory/owners/categories.h"
 #include "analysis/memory/snapshot_for_tests.h"
 
 namespace stepscope::analysis {

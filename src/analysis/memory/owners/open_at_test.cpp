@@ -1,6 +1,6 @@
-#include "analysis/memory/owners/open_at.h"
-
 #include <gtest/gtest.h>
+
+#include "analysis/memory/owners/allocation_owners.h"
 
 namespace stepscope::analysis {
 namespace {

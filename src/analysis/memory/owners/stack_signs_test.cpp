@@ -1,7 +1,6 @@
-#include "analysis/memory/owners/stack_signs.h"
-
 #include <gtest/gtest.h>
 
+#include "analysis/memory/owners/passes.h"
 #include "analysis/memory/snapshot_for_tests.h"
 
 namespace stepscope::analysis {

@@ -1,12 +1,303 @@
 #include "analysis/memory/replay/replay.h"
 
 #include <algorithm>
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
 
-#include "analysis/memory/replay/replay_moments.h"
-#include "analysis/memory/replay/replay_state.h"
+#include "analysis/memory/allocator/blocks.h"
+#include "base/number_map.h"
 
 namespace stepscope::analysis {
 namespace {
+
+// The states of an allocator over its history, reduced to a few per stretch of events: those in
+// which something was largest or smallest, so that no peak is lost.
+
+class MomentKeeper {
+ public:
+  MomentKeeper(std::size_t events, std::size_t stretches);
+  void add(const ReplayMoment& moment);
+  // In the order of events, each once.
+  std::vector<ReplayMoment> take();
+
+ private:
+  void close();
+
+  std::size_t width_;
+  std::size_t stretch_ = 0;
+  bool is_open_ = false;
+  enum Extreme : std::uint8_t {
+    kMostAllocated,
+    kLeastAllocated,
+    kMostReserved,
+    kMostUnused,
+    kLeastFreeBlock,
+    kLast,
+    kExtremes
+  };
+  std::array<ReplayMoment, kExtremes> extremes_;
+  std::vector<ReplayMoment> kept_;
+};
+
+MomentKeeper::MomentKeeper(std::size_t events, std::size_t stretches)
+    : width_(std::max<std::size_t>(
+          1, (events + stretches - 1) / std::max<std::size_t>(1, stretches))) {}
+
+void MomentKeeper::add(const ReplayMoment& moment) {
+  if (const std::size_t stretch = moment.event / width_; !is_open_ || stretch != stretch_) {
+    close();
+    stretch_ = stretch;
+    is_open_ = true;
+    extremes_.fill(moment);
+    return;
+  }
+  const auto keep = [&](Extreme which, bool better) {
+    if (better) extremes_[which] = moment;
+  };
+  keep(kMostAllocated, moment.allocated > extremes_[kMostAllocated].allocated);
+  keep(kLeastAllocated, moment.allocated < extremes_[kLeastAllocated].allocated);
+  keep(kMostReserved, moment.reserved > extremes_[kMostReserved].reserved);
+  keep(kMostUnused, moment.unused() > extremes_[kMostUnused].unused());
+  keep(kLeastFreeBlock, moment.largest_free < extremes_[kLeastFreeBlock].largest_free);
+  keep(kLast, true);
+}
+
+void MomentKeeper::close() {
+  if (!is_open_) return;
+  std::ranges::sort(extremes_, {}, &ReplayMoment::event);
+  for (const ReplayMoment& moment : extremes_) {
+    if (kept_.empty() || kept_.back().event != moment.event) kept_.push_back(moment);
+  }
+  is_open_ = false;
+}
+
+std::vector<ReplayMoment> MomentKeeper::take() {
+  close();
+  return std::move(kept_);
+}
+
+// The state of an allocator while its history is followed: its blocks, found by address.
+
+using allocator::Block;
+using allocator::BlockId;
+using allocator::kNoBlock;
+using allocator::Use;
+
+// Where blocks begin, and which free one is the largest.
+struct BlockStarts {
+  struct Free {
+    base::Bytes size = 0;
+    BlockId id = kNoBlock;
+    auto operator<=>(const Free&) const = default;
+  };
+  base::NumberMap by_address;
+  std::vector<Free> free;    // a heap; what is no longer free stays until it comes up
+  std::size_t free_now = 0;  //
+
+  void born(BlockId id, const Block& block) { by_address.set(block.address, id); }
+  void died(BlockId id, const Block& block) {
+    if (by_address.find(block.address) == id) by_address.erase(block.address);
+  }
+  void offered(BlockId id, const Block& block) {
+    if (block.use != Use::kFree) return;
+    free.push_back({block.size, id});
+    std::ranges::push_heap(free);
+    ++free_now;
+  }
+  void withdrawn(BlockId, const Block& block) {
+    if (block.use == Use::kFree) --free_now;
+  }
+};
+
+class ReplayState {
+ public:
+  ReplayState(const allocator::Rules& rules, std::vector<Bin>& bins)
+      : bins_(bins), blocks_(rules, starts_) {}
+  ReplayState(const ReplayState&) = delete;
+  ReplayState& operator=(const ReplayState&) = delete;
+
+  allocator::Blocks<BlockStarts>& blocks() { return blocks_; }
+  const Block& operator[](BlockId id) const { return blocks_[id]; }
+  std::uint32_t bin(const Bin& bin);
+
+  void add_segment(const SegmentPlace& place);
+  void add_reserve(const SegmentPlace& place);
+  // False: no such address space.
+  bool map(std::uint64_t address, base::Bytes size);
+  // The first block of the segment that begins here.
+  BlockId segment_at(std::uint64_t address) const;
+  void remove_segment(std::uint64_t address);
+
+  BlockId beginning_at(std::uint64_t address) const;
+  // The block of this use that holds the address; walks its segment.
+  BlockId containing(std::uint64_t address, Use use) const;
+
+  ReplayMoment moment(std::uint32_t event);
+  // What is free where, for a request of this bin.
+  ReplayOom free_for(const Bin& asked, std::uint32_t event);
+  // How many blocks differ from those of the snapshot.
+  std::uint64_t differences(const memory::Snapshot& snapshot, const LastSegments& last) const;
+
+ private:
+  base::Bytes largest_free();
+  void add_free_of(BlockId head, const Bin& asked, ReplayOom& oom) const;
+
+  std::vector<Bin>& bins_;
+  BlockStarts starts_;
+  allocator::Blocks<BlockStarts> blocks_;
+  std::map<std::uint64_t, BlockId> heads_;  // of the segments, by address
+  std::map<Bin, std::uint32_t> bin_numbers_;
+};
+
+using allocator::Stat;
+using base::Bytes;
+
+std::uint32_t ReplayState::bin(const Bin& bin) {
+  const auto [at, is_new] = bin_numbers_.try_emplace(bin, static_cast<std::uint32_t>(bins_.size()));
+  if (is_new) bins_.push_back(bin);
+  return at->second;
+}
+
+void ReplayState::add_segment(const SegmentPlace& place) {
+  heads_[place.address] = blocks_.add_segment(place.address, place.size, place.is_small,
+                                              bin({place.stream, place.pool, place.is_small}));
+}
+
+void ReplayState::add_reserve(const SegmentPlace& place) {
+  heads_[place.address] = blocks_.reserve(place.address, place.size, place.is_small,
+                                          bin({place.stream, place.pool, place.is_small}));
+}
+
+bool ReplayState::map(std::uint64_t address, Bytes size) {
+  BlockId id = beginning_at(address);
+  if (id == kNoBlock || blocks_[id].use != Use::kUnmapped) {
+    id = containing(address, Use::kUnmapped);
+    if (id == kNoBlock) return false;
+    if (blocks_[id].address < address) {
+      id = blocks_.cut_at(id, static_cast<Bytes>(address - blocks_[id].address));
+    }
+  }
+  if (blocks_[id].size < size) return false;
+  blocks_.map(id, size);
+  return true;
+}
+
+BlockId ReplayState::segment_at(std::uint64_t address) const {
+  const auto head = heads_.find(address);
+  return head == heads_.end() ? kNoBlock : head->second;
+}
+
+void ReplayState::remove_segment(std::uint64_t address) {
+  blocks_.remove_segment(segment_at(address));
+  heads_.erase(address);
+}
+
+BlockId ReplayState::beginning_at(std::uint64_t address) const {
+  static_assert(kNoBlock == base::NumberMap::kNone);
+  return starts_.by_address.find(address);
+}
+
+BlockId ReplayState::containing(std::uint64_t address, Use use) const {
+  for (auto head = heads_.upper_bound(address); head != heads_.begin();) {
+    --head;
+    for (BlockId id = head->second; id != kNoBlock; id = blocks_[id].next) {
+      if (blocks_[id].address > address) break;
+      if (address < blocks_[id].end() && blocks_[id].use == use) return id;
+    }
+    // Address space of expandable segments may enclose that of others.
+    if (!blocks_[head->second].expandable) break;
+  }
+  return kNoBlock;
+}
+
+Bytes ReplayState::largest_free() {
+  std::vector<BlockStarts::Free>& free = starts_.free;
+  const auto is_free = [&](const BlockStarts::Free& one) {
+    return blocks_[one.id].use == Use::kFree && blocks_[one.id].size == one.size;
+  };
+  // Blocks that come and go below the largest would pile up.
+  if (free.size() > 8 * starts_.free_now + 4096) {
+    std::erase_if(free, std::not_fn(is_free));
+    std::ranges::sort(free);
+    free.erase(std::ranges::unique(free).begin(), free.end());
+    std::ranges::make_heap(free);
+  }
+  while (!free.empty() && !is_free(free.front())) {
+    std::ranges::pop_heap(free);
+    free.pop_back();
+  }
+  return free.empty() ? 0 : free.front().size;
+}
+
+ReplayMoment ReplayState::moment(std::uint32_t event) {
+  const allocator::Statistics& now = blocks_.statistics();
+  return {.event = event,
+          .segments = static_cast<std::uint32_t>(now(Stat::kSegment).current),
+          .reserved = now(Stat::kReservedBytes).current,
+          .active = now(Stat::kActiveBytes).current,
+          .allocated = now(Stat::kAllocatedBytes).current,
+          .requested = now(Stat::kRequestedBytes).current,
+          .inactive_split = now(Stat::kInactiveSplitBytes).current,
+          .largest_free = largest_free()};
+}
+
+ReplayOom ReplayState::free_for(const Bin& asked, std::uint32_t event) {
+  ReplayOom oom;
+  oom.at = moment(event);
+  for (const auto& [address, head] : heads_) add_free_of(head, asked, oom);
+  std::ranges::stable_sort(oom.segments, std::ranges::greater{}, &SegmentFree::free);
+  return oom;
+}
+
+void ReplayState::add_free_of(BlockId head, const Bin& asked, ReplayOom& oom) const {
+  const Bin& of = bins_[blocks_[head].bin];
+  SegmentFree segment{.address = blocks_[head].address,
+                      .stream = of.stream,
+                      .pool = of.pool,
+                      .is_small = of.is_small,
+                      .is_expandable = blocks_[head].expandable};
+  for (BlockId id = head; id != kNoBlock; id = blocks_[id].next) {
+    if (blocks_[id].use == Use::kUnmapped) continue;
+    segment.size += blocks_[id].size;
+    if (blocks_[id].use != Use::kFree) continue;
+    segment.free += blocks_[id].size;
+    segment.largest_free = std::max(segment.largest_free, blocks_[id].size);
+  }
+  if (of == asked) {
+    oom.usable += segment.free;
+    oom.largest_usable = std::max(oom.largest_usable, segment.largest_free);
+  } else {
+    oom.elsewhere += segment.free;
+  }
+  if (segment.free > 0) oom.segments.push_back(segment);
+}
+
+std::uint64_t ReplayState::differences(const memory::Snapshot& snapshot,
+                                       const LastSegments& last) const {
+  const auto use_of = [](memory::BlockState state) {
+    if (state == memory::BlockState::kActive) return Use::kInUse;
+    return state == memory::BlockState::kPendingFree ? Use::kPending : Use::kFree;
+  };
+  std::uint64_t expected = 0, found = 0, present = 0;
+  for (const memory::Segment* segment : last.list()) {
+    for (const memory::Block& block : snapshot.blocks_of(*segment)) {
+      ++expected;
+      const BlockId id = beginning_at(block.address);
+      if (id != kNoBlock && blocks_[id].size == block.size &&
+          blocks_[id].use == use_of(block.state)) {
+        ++found;
+      }
+    }
+  }
+  for (const Block& block : blocks_.all()) {
+    if (block.use != Use::kGone && block.use != Use::kUnmapped) ++present;
+  }
+  return (expected - found) + (present - std::min(present, found));
+}
 
 using allocator::Stat;
 using base::Bytes;

@@ -1,9 +1,9 @@
-#include "analysis/memory/replay/replay_start.h"
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
+
+#include "analysis/memory/replay/replay.h"
 
 namespace stepscope::analysis {
 namespace {

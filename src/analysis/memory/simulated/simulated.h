@@ -9,9 +9,43 @@
 #include <string>
 #include <vector>
 
-#include "analysis/memory/simulated/simulated_requests.h"
+#include "analysis/memory/allocator/caching.h"
+#include "analysis/memory/replay/replay.h"
 
 namespace stepscope::analysis {
+
+// What a recorded history asked of its allocator, without where it was put: the same for every
+// setting, so it is gathered once and replayed for each.
+
+struct Request {
+  enum class Kind : std::uint8_t {
+    kTake,      // of: a life
+    kGiveBack,  // of: a life
+    kRelease,   // of: the first of the events that return segments to the driver
+    kFail       // of: an event that ran out of memory
+  };
+  Kind kind = Kind::kTake;
+  std::uint32_t of = 0;
+};
+
+// Of one history; refers to it.
+struct Requests {
+  const memory::History* history = nullptr;
+  const Allocations* allocations = nullptr;
+  const Replay* replay = nullptr;
+  std::vector<Request> list;           // in the order of events
+  std::vector<base::Bytes> requested;  // by life
+};
+Requests requests_of(const memory::History& history, const Allocations& allocations,
+                     const Replay& replay);
+
+bool takes_memory(memory::Action action);
+bool returns_memory(memory::Action action);
+// Where returns that follow each other end.
+std::size_t returns_end(const memory::History& history, std::size_t first);
+// Whether the allocator itself returned segments, to make room: then the request it needs room for
+// comes next, and the same call did both.
+bool makes_room(const memory::History& history, std::size_t first, std::size_t end);
 
 struct Simulated {
   base::Bytes peak_reserved = 0;
@@ -59,5 +93,49 @@ Simulated simulate(const Requests& requests, const allocator::Rules& rules,
 // The most that was in use at once, rounded, without any gap and without the rest of a block that
 // is too small to be split off: no setting can need less.
 base::Bytes least_possible(const Requests& requests, const allocator::Rules& rules);
+
+// An allocator that serves the recorded requests by its own lights.
+
+class RequestReplay {
+ public:
+  RequestReplay(const Requests& requests, const allocator::Rules& rules,
+                std::optional<base::Bytes> limit);
+  RequestReplay(const RequestReplay&) = delete;
+  RequestReplay& operator=(const RequestReplay&) = delete;
+
+  allocator::Caching& caching() { return caching_; }
+
+  // What is older than the history lies where it lay, or is laid out afresh.
+  void begin_as_recorded();
+  void begin_afresh();
+
+  // False: there was no room.
+  bool take(AllocationId life) {
+    const base::Bytes requested = requests_.requested[life];
+    const base::Bytes rounded = rules_.rounded(requested);
+    block_of_[life] = caching_.request(bin_of(life, rounded), requested, rounded, life);
+    return block_of_[life] != allocator::kNoBlock;
+  }
+  void give_back(AllocationId life) {
+    if (block_of_[life] == allocator::kNoBlock) return;
+    caching_.complete_free(block_of_[life]);
+    block_of_[life] = allocator::kNoBlock;
+  }
+  // What the program returned with these events.
+  void release(std::size_t first, std::size_t end);
+
+  std::uint64_t address_of(AllocationId life) const { return caching_[block_of_[life]].address; }
+
+ private:
+  std::uint32_t bin_of(AllocationId life, base::Bytes rounded) const {
+    return bins_[2 * requests_.replay->bin_of[life] + (rules_.is_small(rounded) ? 1 : 0)];
+  }
+
+  const Requests& requests_;
+  allocator::Rules rules_;
+  allocator::Caching caching_;
+  std::vector<std::uint32_t> bins_;           // by Replay::bins, large and small
+  std::vector<allocator::BlockId> block_of_;  // by life
+};
 
 }  // namespace stepscope::analysis

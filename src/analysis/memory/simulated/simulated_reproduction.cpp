@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "analysis/memory/simulated/simulated.h"
-#include "analysis/memory/simulated/simulated_replay.h"
 
 namespace stepscope::analysis {
 namespace {

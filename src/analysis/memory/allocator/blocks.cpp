@@ -1,4 +1,4 @@
-#include "analysis/memory/allocator/statistics.h"
+#include "analysis/memory/allocator/blocks.h"
 
 namespace stepscope::analysis::allocator {
 
