@@ -1,14 +1,17 @@
 // The iterations of each phase of a rank: its training steps, and the batches of other loops.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "analysis/loading/loader_records.h"
 #include "analysis/recording/recorded_steps.h"
+#include "base/units.h"
 
 namespace stepscope::analysis {
 
@@ -25,5 +28,12 @@ struct Iteration {
 // every other phase, an iteration lasts from one question for a batch to the next.
 std::map<std::string, std::vector<Iteration>> iterations_of(const RankLoading* loading,
                                                             const std::vector<RecordedStep>& steps);
+
+// How many of the first iterations are no measure of the rest: compiling, filling caches and
+// queues. Definition: docs/metrics/throughput.md.
+
+// The first so many of the lengths. Where there are too few to tell, or where they never settle, at
+// most the very first, if it is far from all others.
+std::size_t warm_up(std::span<const base::Nanos> lengths);
 
 }  // namespace stepscope::analysis

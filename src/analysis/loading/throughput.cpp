@@ -13,7 +13,6 @@
 #include "analysis/key_columns.h"
 #include "analysis/loading/iterations.h"
 #include "analysis/loading/loader_sums.h"
-#include "analysis/loading/warm_up.h"
 #include "analysis/registry.h"
 #include "analysis/view.h"
 

@@ -1,8 +1,8 @@
-#include "analysis/loading/warm_up.h"
-
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "analysis/loading/iterations.h"
 
 namespace stepscope::analysis {
 namespace {

@@ -4,21 +4,115 @@
 #include <array>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/analysis.h"
 #include "analysis/operators/op_groups.h"
-#include "analysis/operators/operator_columns.h"
 #include "analysis/registry.h"
 #include "analysis/share_of.h"
 #include "analysis/view.h"
+#include "base/table.h"
 
 namespace stepscope::analysis {
 namespace {
 
 using base::Cell;
+using base::ColumnShape;
 using base::Nanos;
 using base::Null;
+using base::Type;
+using base::Unit;
+
+constexpr ColumnShape kOperatorName{
+    "name", Type::kText, Unit::kNone,
+    "of the operator; in parentheses: device work of no operator; null: all "
+    "the others together"};
+constexpr ColumnShape kOperatorCalls{"calls", Type::kInt, Unit::kCount, "how often it was called"};
+constexpr std::array kOperatorCosts = std::to_array<ColumnShape>({
+    {"device_self_ns", Type::kInt, Unit::kNanos,
+     "lengths of the kernels, copies and memsets that it launched itself, added"},
+    {"device_self_share", Type::kReal, Unit::kShare, "of device_self_ns of all rows of this rank"},
+    {"device_total_ns", Type::kInt, Unit::kNanos,
+     "the same, launched by operators inside it too; inside a call of its own name counted once"},
+    {"tensor_cores", Type::kText, Unit::kNone,
+     "whether its own kernels use tensor cores: yes, no, mixed, unknown (names do not say it); "
+     "nothing where it multiplies no matrices and names leave no doubt"},
+    {"host_self_ns", Type::kInt, Unit::kNanos,
+     "time in it and not in an operator that it called; its calls into the GPU runtime included"},
+    {"host_total_ns", Type::kInt, Unit::kNanos, "from its start to its end"},
+    {"host_self_share", Type::kReal, Unit::kShare, "of host_self_ns of all rows of this rank"},
+    {"tensor_core_share", Type::kReal, Unit::kShare,
+     "of device_self_ns in kernels that use tensor cores; null: unknown"},
+    {"tensor_core_eligible", Type::kBool, Unit::kNone,
+     "whether it computes matrix products of types that this GPU's tensor cores take"},
+    {"device_mean_ns", Type::kReal, Unit::kNanos,
+     "device_total_ns of a call; inside one of its own name it is none"},
+    {"host_mean_ns", Type::kReal, Unit::kNanos,
+     "host_total_ns of a call; inside one of its own name it is none"},
+    {"runtime_ns", Type::kInt, Unit::kNanos,
+     "of host_self_ns in calls into the GPU's runtime and driver"},
+    {"work_count", Type::kInt, Unit::kCount, "kernels, copies and memsets it launched itself"},
+    {"host_memory_self_bytes", Type::kInt, Unit::kBytes,
+     "host memory it allocated itself, less what it freed"},
+    {"host_memory_bytes", Type::kInt, Unit::kBytes, "the same with the operators inside it"},
+    {"device_memory_self_bytes", Type::kInt, Unit::kBytes,
+     "device memory it allocated itself, less what it freed"},
+    {"device_memory_bytes", Type::kInt, Unit::kBytes, "the same with the operators inside it"},
+});
+
+constexpr ColumnShape kOperatorTypes{"types", Type::kText, Unit::kNone, "of each input"};
+
+template <std::size_t Before, std::size_t After = 0>
+constexpr auto with_costs(const std::array<ColumnShape, Before>& before,
+                          const std::array<ColumnShape, After>& after = {}) {
+  std::array<ColumnShape, Before + kOperatorCosts.size() + After> all{};
+  auto* next = std::ranges::copy(before, all.begin()).out;
+  next = std::ranges::copy(kOperatorCosts, next).out;
+  std::ranges::copy(after, next);
+  return all;
+}
+constexpr auto kOperatorColumns =
+    with_costs(std::to_array<ColumnShape>({key::kRank, kOperatorName, kOperatorCalls}));
+constexpr auto kOperatorShapeColumns =
+    with_costs(std::to_array<ColumnShape>(
+                   {key::kRank,
+                    kOperatorName,
+                    {"shapes", Type::kText, Unit::kNone,
+                     "dimensions of each input, [] for what is no tensor; null: not recorded"},
+                    kOperatorCalls}),
+               std::to_array<ColumnShape>({kOperatorTypes}));
+constexpr auto kOperatorStackColumns = with_costs(std::to_array<ColumnShape>(
+    {key::kRank,
+     kOperatorName,
+     {"stack", Type::kText, Unit::kNone,
+      "Python frames around the call, the innermost first; null: none recorded"},
+     kOperatorCalls}));
+constexpr std::array kTensorCoreColumns = std::to_array<ColumnShape>({
+    key::kRank,
+    {"operators", Type::kText, Unit::kNone,
+     "matrix products: operators that tensor cores can speed up; others: the rest"},
+    {"device_ns", Type::kInt, Unit::kNanos, "lengths of the device work they launched themselves"},
+    {"used_ns", Type::kInt, Unit::kNanos, "of it in kernels that use tensor cores"},
+    {"not_used_ns", Type::kInt, Unit::kNanos, "in kernels that do not, copies and memsets too"},
+    {"plain_ns", Type::kInt, Unit::kNanos,
+     "of not_used_ns in matrix products by plain multiply-add; the rest turns layouts round, adds "
+     "parts up, copies"},
+    {"unknown_ns", Type::kInt, Unit::kNanos, "in kernels whose name does not say it"},
+    {"used_share", Type::kReal, Unit::kShare, "of device_ns in kernels that use tensor cores"},
+});
+constexpr std::array<std::string_view, 1> kOperatorBar = {"device_self_ns"};
+constexpr std::array kOperatorTables = std::to_array<base::TableShape>({
+    {"operators",
+     "operators of one name on one rank, the longest on the device first",
+     kOperatorColumns,
+     {base::Chart::kBars, "name", kOperatorBar, "rank"}},
+    {"shapes", "operators of one name with inputs of the same shapes and types",
+     kOperatorShapeColumns},
+    {"stacks", "operators of one name called from one place", kOperatorStackColumns},
+    {"tensor_cores", "device work of operators that multiply matrices, or of the others",
+     kTensorCoreColumns},
+});
 
 constexpr std::array kOperatorsParameters = std::to_array<Parameter>({
     {"top", ParameterType::kCount, "20",
@@ -224,8 +318,7 @@ Answer run_operators(const RunView& view, const Options& options) {
   }
 
   Answer answer;
-  for (const base::TableShape& shape : operator_columns::kOperatorTables)
-    answer.tables.emplace_back(shape);
+  for (const base::TableShape& shape : kOperatorTables) answer.tables.emplace_back(shape);
   bool operators = false;
   for (const auto& [rank, about] : ranks) {
     const std::array<const OperatorsGroups*, 3> groups = {&about.names, &about.shapes,
@@ -271,7 +364,7 @@ const Analysis kOperators{
     .title = "Operators",
     .question = "Which operators take the time, on the host and on the GPU?",
     .parameters = kOperatorsParameters,
-    .tables = operator_columns::kOperatorTables,
+    .tables = kOperatorTables,
     .run = run_operators,
 };
 

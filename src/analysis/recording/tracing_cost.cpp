@@ -7,7 +7,7 @@
 
 #include "analysis/arithmetic/durations.h"
 #include "analysis/compare/student.h"
-#include "analysis/loading/warm_up.h"
+#include "analysis/loading/iterations.h"
 
 namespace stepscope::analysis {
 namespace {

@@ -1,19 +1,22 @@
 // How long the training loop waits for data, and what the devices did meanwhile.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "analysis/analysis.h"
+#include "analysis/arithmetic/intervals.h"
 #include "analysis/device/classes.h"
 #include "analysis/key_columns.h"
 #include "analysis/loading/loader_records.h"
-#include "analysis/loading/worker_activity.h"
 #include "analysis/recording/recorded_steps.h"
 #include "analysis/registry.h"
 #include "analysis/share_of.h"
@@ -22,6 +25,54 @@
 
 namespace stepscope::analysis {
 namespace {
+
+// When the worker processes of a loader made batches, for questions about a trace.
+
+struct WorkerActivity {
+  std::int32_t rank = 0;
+  std::int64_t pid = 0;
+  std::string name;  // "worker 3 of DataLoader"
+  Intervals active;  // on the wall clock
+};
+
+// Time of the measured steps of a window; nothing where the window's clock is not known or the
+// worker had ended before it, or began after it.
+std::optional<base::Nanos> active_within(const WorkerActivity& worker, const WindowView& window);
+
+// By rank, then loader, worker and process.
+std::vector<WorkerActivity> worker_activity(const RunView& view) {
+  std::vector<WorkerActivity> out;
+  const base::Nanos zero = recording_start(view);
+  for (const auto& [rank, loading] : loading_by_rank(view)) {
+    std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::vector<Interval>> workers;
+    for (const MadeBatch& one : loading.made) {
+      if (!one.worker) continue;
+      workers[{one.loader, *one.worker, one.pid}].push_back({one.start + zero, one.end + zero});
+    }
+    for (auto& [key, spans] : workers) {
+      const auto& [loader, worker, pid] = key;
+      out.push_back({rank, pid, fmt::format("worker {} of {}", worker, loader),
+                     sorted_union(std::move(spans))});
+    }
+  }
+  return out;
+}
+
+std::optional<base::Nanos> active_within(const WorkerActivity& worker, const WindowView& window) {
+  const trace::Clock& clock = window.trace->clock();
+  if (!clock.base_known || worker.active.empty() || window.measured.empty()) return std::nullopt;
+  const base::Nanos shift = clock.base_ns + clock.offset_ns;
+  Intervals measured = window.measured;
+  for (Interval& span : measured) {
+    span.start += shift;
+    span.end += shift;
+  }
+  if (worker.active.back().end <= measured.front().start ||
+      measured.back().end <= worker.active.front().start) {
+    return std::nullopt;
+  }
+  return common(worker.active, measured);
+}
 
 using base::Cell;
 using base::Nanos;

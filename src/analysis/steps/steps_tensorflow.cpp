@@ -74,6 +74,15 @@ constexpr std::array<Part, kClassCount + 1> kPartOf = {
     kCompute16,   kCompute32,    kComputeUnknown, kOutput,      kDeviceToDevice, kInput,
     kCollectives, kKernelLaunch, kInput,          kCompilation, kHostCompute,    kOther};
 
+// A call or range that compiles or loads code: inductor's phases, module loading.
+bool names_compilation(std::string_view range) {
+  constexpr std::array<std::string_view, 8> kParts = {
+      "(dynamo_timed)", "ModuleLoad",     "LibraryLoadData",  "nvrtcCompile",
+      "hiprtcCompile",  "Module Loading", "Function Loading", "zeModuleCreate"};
+  return std::ranges::any_of(kParts,
+                             [&](auto part) { return range.find(part) != std::string_view::npos; });
+}
+
 // Classes by name, each name examined once.
 class TensorflowPartsNames {
  public:
@@ -195,15 +204,6 @@ void add_tensorflow_parts_host(const WindowView& window, TensorflowPartsNames& n
       if (one) sets.add(*one, trace.start()[row], trace.end(row));
     }
   }
-}
-
-// A call or range that compiles or loads code: inductor's phases, module loading.
-bool names_compilation(std::string_view range) {
-  constexpr std::array<std::string_view, 8> kParts = {
-      "(dynamo_timed)", "ModuleLoad",     "LibraryLoadData",  "nvrtcCompile",
-      "hiprtcCompile",  "Module Loading", "Function Loading", "zeModuleCreate"};
-  return std::ranges::any_of(kParts,
-                             [&](auto part) { return range.find(part) != std::string_view::npos; });
 }
 
 // The selected steps of a window, by start.
