@@ -90,7 +90,7 @@ bool matters(const RowTimes& times, double step_ns) {
   return std::max(times.before_ns, times.after_ns) > kLeastOfStep * step_ns;
 }
 
-struct Row {
+struct MatchedRow {
   std::string kernel, was, op;
   std::string_view work_class, verdict;  // the latter: empty before it is judged
   RowTimes times = {};
@@ -100,9 +100,9 @@ struct Row {
   double change_ns() const { return times.after_ns - times.before_ns; }
 };
 
-void sort_by_change(std::vector<Row>& rows) {
+void sort_by_change(std::vector<MatchedRow>& rows) {
   std::ranges::stable_sort(rows, std::ranges::greater{},
-                           [](const Row& row) { return std::abs(row.change_ns()); });
+                           [](const MatchedRow& row) { return std::abs(row.change_ns()); });
 }
 
 // What has a partner of another name under the same operators.
@@ -142,8 +142,8 @@ Row row_of(const MatchedGroup* before, const MatchedGroup* after) {
 }
 
 // Kernels of the one side alone: a row for each.
-void add_alone(std::vector<Row>& rows, const MatchedKernels& own, const MatchedKernels& other,
-               const MatchedGroups& partners, bool is_before) {
+void add_alone(std::vector<MatchedRow>& rows, const MatchedKernels& own,
+               const MatchedKernels& other, const MatchedGroups& partners, bool is_before) {
   for (const auto& [name, kernel] : own) {
     if (other.contains(name)) continue;
     const std::pair key(operator_family(kernel.op), kernel.work_class);
@@ -271,7 +271,7 @@ std::string operator_family(std::string_view name) {
 void add_kernels(base::Table& table, const SideRank& before, const SideRank& after, bool one_run) {
   const MatchedKernels old = kernels_of(before);
   const MatchedKernels now = kernels_of(after);
-  std::vector<Row> rows;
+  std::vector<MatchedRow> rows;
   for (const auto& [name, kernel] : old) {
     const auto partner = now.find(name);
     if (partner == now.end()) continue;
@@ -297,16 +297,17 @@ void add_kernels(base::Table& table, const SideRank& before, const SideRank& aft
   add_alone(rows, now, old, gone, false);
   sort_by_change(rows);
   const double step_ns = std::max(before.step_ns, after.step_ns);
-  const auto judged = std::ranges::count_if(
-      rows, [&](const Row& row) { return row.verdict.empty() && matters(row.times, step_ns); });
+  const auto judged = std::ranges::count_if(rows, [&](const MatchedRow& row) {
+    return row.verdict.empty() && matters(row.times, step_ns);
+  });
   const Verdicts verdicts(step_ns, static_cast<std::size_t>(judged), one_run);
-  for (Row& row : rows) {
+  for (MatchedRow& row : rows) {
     if (!row.verdict.empty()) continue;
     const RowVerdict found = verdicts.of(row.times);
     row.verdict = found.verdict;
     row.error_ns = found.error_ns;
   }
-  for (const Row& row : rows) {
+  for (const MatchedRow& row : rows) {
     table.add({row.verdict, row.kernel, row.was.empty() ? Cell(Null{}) : Cell(row.was), row.op,
                row.times.before_ns, row.times.after_ns, row.change_ns(),
                row.change_ns() / row.times.before_ns, matched_cell_of(row.error_ns),
