@@ -118,13 +118,13 @@ MatchedGroups matched_groups_of(const MatchedKernels& own, const MatchedKernels&
 
 bool is_operator_in_matched(std::string_view name) { return !name.empty() && name.front() != '('; }
 
-Row row_of(const MatchedGroup* before, const MatchedGroup* after) {
+MatchedRow row_of(const MatchedGroup* before, const MatchedGroup* after) {
   const MatchedGroup& shown = after != nullptr ? *after : *before;
-  Row row{.kernel = shown.name(),
-          .was = {},
-          .op = shown.op,
-          .work_class = shown.work_class,
-          .verdict = {}};
+  MatchedRow row{.kernel = shown.name(),
+                 .was = {},
+                 .op = shown.op,
+                 .work_class = shown.work_class,
+                 .verdict = {}};
   if (before != nullptr) {
     row.times.before_ns = before->time_ns;
     row.times.steps.before = before->steps;

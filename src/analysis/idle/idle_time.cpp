@@ -325,7 +325,7 @@ constexpr ColumnShape kIdleTablesCommunication{
     "queued work waited for communication on another stream"};
 constexpr ColumnShape kIdleTablesStart{"start_ns", Type::kInt, Unit::kNanos,
                                        "before the first work"};
-constexpr ColumnShape kEnd{"end_ns", Type::kInt, Unit::kNanos, "after the last work"};
+constexpr ColumnShape kIdleEnd{"end_ns", Type::kInt, Unit::kNanos, "after the last work"};
 constexpr ColumnShape kOther{"other_ns", Type::kInt, Unit::kNanos,
                              "the work was queued and did not start; the trace does not say why"};
 
@@ -339,7 +339,7 @@ constexpr std::array kIdleTablesByDevice = {key::kRank,
                                             kDependency,
                                             kIdleTablesCommunication,
                                             kIdleTablesStart,
-                                            kEnd,
+                                            kIdleEnd,
                                             kOther};
 constexpr std::array kByStream = {key::kRank,
                                   key::kDevice,
@@ -352,7 +352,7 @@ constexpr std::array kByStream = {key::kRank,
                                   kDependency,
                                   kIdleTablesCommunication,
                                   kIdleTablesStart,
-                                  kEnd,
+                                  kIdleEnd,
                                   kOther};
 constexpr std::array kIdleTablesByStep = {key::kRank,
                                           key::kWindow,
@@ -366,7 +366,7 @@ constexpr std::array kIdleTablesByStep = {key::kRank,
                                           kDependency,
                                           kIdleTablesCommunication,
                                           kIdleTablesStart,
-                                          kEnd,
+                                          kIdleEnd,
                                           kOther};
 constexpr ColumnShape kHostOp{
     "host_op", Type::kText, Unit::kNone,

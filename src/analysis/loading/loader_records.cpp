@@ -74,7 +74,7 @@ struct Meaning {
 };
 
 // One loader on one thread, while its rows are gone through in time order.
-struct Pass {
+struct LoaderPass {
   std::vector<std::int64_t> pids;
   std::int64_t iteration = 0;
   std::optional<std::int64_t> worker;
@@ -172,7 +172,7 @@ class Reading {
     if (trace_.name()[row] == base::kNoString) return;
     const Meaning meaning = meanings_[trace_.name()[row]];
     if (meaning.sign == Sign::kNone || (trace_.flags()[row] & trace::kFarTime) != 0) return;
-    Pass& pass = passes_[meaning.loader];
+    LoaderPass& pass = passes_[meaning.loader];
     const Nanos time = trace_.start()[row];
     switch (trace_.phase()[row]) {
       case trace::Phase::kSpan:
@@ -222,7 +222,7 @@ class Reading {
     return static_cast<std::int64_t>(value);
   }
 
-  void begin_wait(Pass& pass, Row row, const std::string& loader) {
+  void begin_wait(LoaderPass& pass, Row row, const std::string& loader) {
     end_wait(pass, trace_.start()[row]);
     // It had turned to validation, and came back for more of the same pass.
     if (pass.left != kNoBatch) out_.waits[pass.left].until = trace_.start()[row];
@@ -254,13 +254,13 @@ class Reading {
     return std::string(kTraining);
   }
 
-  void end_wait(Pass& pass, Nanos time) {
+  void end_wait(LoaderPass& pass, Nanos time) {
     if (pass.wait == kNoBatch) return;
     out_.waits[pass.wait].until = time;
     pass.wait = kNoBatch;
   }
 
-  void begin_load(Pass& pass, Row row, const std::string& loader) {
+  void begin_load(LoaderPass& pass, Row row, const std::string& loader) {
     pass.made = out_.made.size();
     out_.made.push_back({.loader = loader,
                          .start = trace_.start()[row],
@@ -275,7 +275,7 @@ class Reading {
     }
   }
 
-  void take_value(Pass& pass, Sign sign, Nanos time, std::int64_t value) {
+  void take_value(LoaderPass& pass, Sign sign, Nanos time, std::int64_t value) {
     if (sign == Sign::kPid) {
       pass.pids.push_back(value);
     } else if (sign == Sign::kIteration) {
@@ -291,7 +291,7 @@ class Reading {
     }
   }
 
-  static void take_of_wait(const Pass& pass, BatchWait& wait, Sign sign, std::int64_t value) {
+  static void take_of_wait(const LoaderPass& pass, BatchWait& wait, Sign sign, std::int64_t value) {
     if (sign == Sign::kReady) wait.ready = value;
     if (sign == Sign::kSamples) wait.samples = value;
     if (sign == Sign::kBatch) wait.number = value;
@@ -340,9 +340,9 @@ class Reading {
   const WindowView& view_;
   const trace::Trace& trace_;
   std::vector<std::string> loaders_;
-  std::vector<Meaning> meanings_;  // by name
-  std::vector<Pass> passes_;       // by loader, of one thread
-  bool is_beside_ = false;         // that thread
+  std::vector<Meaning> meanings_;   // by name
+  std::vector<LoaderPass> passes_;  // by loader, of one thread
+  bool is_beside_ = false;          // that thread
   Nanos shift_ = 0;
   std::int64_t pid_ = 0;
   ProcessLoading out_;
