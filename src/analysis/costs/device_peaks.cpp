@@ -15,10 +15,10 @@ void say_once(std::vector<std::string>& said, std::string sentence) {
   if (std::ranges::find(said, sentence) == said.end()) said.push_back(std::move(sentence));
 }
 
-std::string quoted(std::string_view name) { return fmt::format("\"{}\"", name); }
+std::string in_quotes(std::string_view name) { return fmt::format("\"{}\"", name); }
 
 std::string name_of(const DeviceView& device) {
-  return device.name.empty() ? fmt::format("device {}", device.device) : quoted(device.name);
+  return device.name.empty() ? fmt::format("device {}", device.device) : in_quotes(device.name);
 }
 
 // Names of all devices the traces describe, each once.
@@ -26,7 +26,7 @@ std::vector<std::string> device_names(const RunView& view) {
   std::vector<std::string> names;
   for (const WindowView& window : view.windows) {
     for (const trace::DeviceProperties& device : window.trace->header().devices) {
-      if (!device.name.empty()) say_once(names, quoted(device.name));
+      if (!device.name.empty()) say_once(names, in_quotes(device.name));
     }
   }
   return names;
@@ -58,7 +58,7 @@ std::vector<std::string> remarks_on_peaks(const RunView& view) {
       if (!device.name.empty() && !trace::is_listed(window.trace->header(), device.device)) {
         say_once(said, fmt::format("The trace does not describe device {}; it is taken to be a "
                                    "{}, as all that it describes are.",
-                                   device.device, quoted(device.name)));
+                                   device.device, in_quotes(device.name)));
       }
       const FoundPeaks found = peaks_of(view, window, device.device);
       if (found.peaks) continue;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/key_columns.h"
 #include "analysis/operators/op_groups.h"
 #include "analysis/registry.h"
 #include "analysis/share_of.h"
