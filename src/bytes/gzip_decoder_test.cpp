@@ -52,7 +52,7 @@ TEST(Gzip, GivesTheTextForRandomSizesOfReads) {
   }
 }
 
-struct Case {
+struct GzipFile {
   const char* name;
   string file;
   string text;
@@ -65,7 +65,7 @@ TEST(Gzip, ReadsEveryKindOfFile) {
   wrong_crc[wrong_crc.size() - 6] ^= 1;
   string wrong_length = gzip_of("hello");
   wrong_length[wrong_length.size() - 1] ^= 1;
-  const Case cases[] = {
+  const GzipFile cases[] = {
       {"empty text", gzip_of(""), "", ""},
       {"many members are one text", gzip_of("one ") + gzip_of("") + gzip_of("two"), "one two", ""},
       {"zeros after the last member are padding", gzip_of("text") + string(700, '\0'), "text", ""},
@@ -92,7 +92,7 @@ TEST(Gzip, ReadsEveryKindOfFile) {
       {"header only", "\x1f\x8b\x08"s, "", "gzip stream ends in the middle of a header"},
       {"twice compressed is not unwrapped", gzip_of(gzip_of("text")), gzip_of("text"), ""},
   };
-  for (const Case& c : cases) {
+  for (const GzipFile& c : cases) {
     SCOPED_TRACE(c.name);
     for (const std::size_t window : Sizes{4, 5, 13, 4096}) {
       const ReadAll all = inflate(c.file, 3, window);
@@ -146,12 +146,12 @@ TEST(Gzip, DeliversWhatComesBeforeCorruptData) {
     good +=
         "\0\x50\xc3\xaf\x3c"s + text.substr(at, 50'000);  // a stored block: length and its inverse
   }
-  const Case cases[] = {
+  const GzipFile cases[] = {
       {"block type 3", good + "\x07", text, "gzip data is corrupt: a block that cannot be"},
       {"stored length without its inverse", good + "\0\x50\xc3\x50\xc3"s, text,
        "gzip data is corrupt: a block that cannot be"},
   };
-  for (const Case& c : cases) {
+  for (const GzipFile& c : cases) {
     SCOPED_TRACE(c.name);
     for (const std::size_t span : Sizes{1, 1000, 100'000, 1'000'000}) {
       const ReadAll all = inflate(c.file + string(500, 'x'), span);

@@ -28,7 +28,7 @@ TEST(Zstd, GivesTheTextWhateverTheSizeOfReadsAndWindows) {
   }
 }
 
-struct Case {
+struct ZstdFile {
   const char* name;
   string file;
   string text;
@@ -38,7 +38,7 @@ struct Case {
 TEST(Zstd, ReadsEveryKindOfFile) {
   string wrong_checksum = zstd_of("hello", true);
   wrong_checksum.back() ^= 1;
-  const Case cases[] = {
+  const ZstdFile cases[] = {
       {"empty text", zstd_of(""), "", ""},
       {"many frames are one text", zstd_of("one ") + zstd_of("") + zstd_of("two", true), "one two",
        ""},
@@ -55,7 +55,7 @@ TEST(Zstd, ReadsEveryKindOfFile) {
        "zstd checksum does not match"},
       {"twice compressed is not unwrapped", zstd_of(zstd_of("text")), zstd_of("text"), ""},
   };
-  for (const Case& c : cases) {
+  for (const ZstdFile& c : cases) {
     SCOPED_TRACE(c.name);
     for (const std::size_t window : Sizes{4, 5, 13, 4096}) {
       const ReadAll all = decompress(c.file, 3, window);

@@ -32,7 +32,7 @@ std::string places_in(const Index& index, const std::string& text) {
   return marks;
 }
 
-struct Case {
+struct IndexedText {
   const char* name;
   std::string text;
   std::string marks;  // the characters at the places
@@ -40,7 +40,7 @@ struct Case {
 };
 
 const std::size_t kAll = std::string::npos;
-const std::vector<Case> kCases = {
+const std::vector<IndexedText> kIndexedTexts = {
     {"an event", R"({"ph": "X", "args": {"a": [1, 2], "b": {}}})", "{::{::{}}}", kAll},
     {"braces and colons in strings do not count", R"({"a{:}": "x\":{}"})", "{:}", kAll},
     {"an escaped backslash ends nothing", R"({"a": "\\", "b": 1})", "{::}", kAll},
@@ -62,7 +62,7 @@ const std::vector<Case> kCases = {
 };
 
 TEST(Index, FindsKeysAndBracesAndWhereTextIsNotSound) {
-  for (const Case& c : kCases) {
+  for (const IndexedText& c : kIndexedTexts) {
     SCOPED_TRACE(c.name);
     const auto index = built(build_index_portable, c.text);
     EXPECT_EQ(places_in(*index, c.text), c.marks);

@@ -20,7 +20,7 @@ using base::Note;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 
-struct Case {
+struct DamagedText {
   const char* name;
   std::string text;
   std::vector<std::string> events;
@@ -30,7 +30,7 @@ struct Case {
 const std::string kB = R"({"ph":"X","name":"b","ts":4,"dur":2})";
 const std::string kMuchSpace(5000, ' ');
 
-const std::vector<Case> kCases = {
+const std::vector<DamagedText> kDamagedTexts = {
     {"a file cut inside an event is cut once, there",
      R"({"traceEvents":[)" + kA + R"(,{"ph":"X","na)",
      {"a"},
@@ -157,7 +157,7 @@ std::vector<std::string> names_in(const trace::Trace& trace) {
 }
 
 TEST(Kineto, ReadsDamagedTextAsFarAsItGoes) {
-  for (const Case& c : kCases) {
+  for (const DamagedText& c : kDamagedTexts) {
     for (const bool reference_reader : {true, false}) {
       for (const std::size_t block_bytes : {std::size_t{1} << 20, std::size_t{64}}) {
         for (const Fetch fetch : kFetches) {

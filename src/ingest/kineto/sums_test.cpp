@@ -27,7 +27,7 @@ std::string with_wrong_sum(const std::string& text, std::size_t frame) {
   return rest == text.size() ? file : file + bytes::zstd_frames_of(text.substr(rest), kFrame);
 }
 
-struct Case {
+struct PackedText {
   const char* name;
   std::string text;
 };
@@ -45,7 +45,7 @@ std::string many(const std::string& object, std::size_t bytes) {
 }
 
 // Blocks end within what looks like events and is none, and behind the list.
-std::vector<Case> cases() {
+std::vector<PackedText> packed_texts() {
   const std::string header = R"("more":[)" + many(R"({"ph":1})", 9'000) + "]";
   const std::string inside = R"({"ph":"X","name":"a","ts":1,"dur":1,"args":{"l":[)";
   const std::string like_events = many(R"({"ph":"X","name":"q","ts":1})", 700);
@@ -63,7 +63,7 @@ std::vector<Case> cases() {
 }
 
 TEST(Sums, AWrongOneIsNotedOnceWhereverBlocksEnd) {
-  for (const Case& c : cases()) {
+  for (const PackedText& c : packed_texts()) {
     const std::size_t frames = (c.text.size() + kFrame - 1) / kFrame;
     const std::vector<Odd> odd = odd_in(c.text, 1 << 20, 1);
     for (const unsigned threads : {1U, 2U, 5U}) {

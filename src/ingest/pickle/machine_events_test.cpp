@@ -9,10 +9,10 @@
 namespace stepscope::ingest::pickle {
 namespace {
 
-std::string text(std::string_view value) {
+std::string text_opcode(std::string_view value) {
   return "\x8c" + std::string(1, static_cast<char>(value.size())) + std::string(value);
 }
-std::string byte(int value) { return "K" + std::string(1, static_cast<char>(value)); }
+std::string byte_opcode(int value) { return "K" + std::string(1, static_cast<char>(value)); }
 
 // Python's way to write many events: what occurs again is fetched from the memo.
 class MemoWriter {
@@ -46,13 +46,16 @@ ManyEvents many_events() {
   MemoWriter to;
   to.remember("}");
   to.out += '(';
-  to.remember(text("device_traces"));
+  to.remember(text_opcode("device_traces"));
   to.remember("]");
   to.remember("]");
-  const int action = to.remember("N" + text("action")), alloc = to.remember("0" + text("alloc"));
-  const int addr = to.remember("0" + text("addr")), size = to.remember("0" + text("size"));
-  const int stack = to.remember("0" + text("frames")), pool = to.remember("0" + text("pool_id"));
-  const int other = to.remember("0" + text("of a newer torch"));
+  const int action = to.remember("N" + text_opcode("action")),
+            alloc = to.remember("0" + text_opcode("alloc"));
+  const int addr = to.remember("0" + text_opcode("addr")),
+            size = to.remember("0" + text_opcode("size"));
+  const int stack = to.remember("0" + text_opcode("frames")),
+            pool = to.remember("0" + text_opcode("pool_id"));
+  const int other = to.remember("0" + text_opcode("of a newer torch"));
   to.out += "00(";  // what was put there only to be remembered
   std::vector<int> frames, stacks, events;
   for (int i = 0; i < 400; ++i) {
@@ -64,14 +67,14 @@ ManyEvents many_events() {
     to.out += std::string("M") + static_cast<char>(i) + static_cast<char>(i >> 8);
     if (i % 5 == 0) {
       to.fetch(pool);
-      to.remember(byte(0) + byte(i % 3) + "\x86");
+      to.remember(byte_opcode(0) + byte_opcode(i % 3) + "\x86");
     }
     if (i % 7 == 0) {
       to.fetch(other);
-      to.out += i % 2 == 0 ? text("new") : byte(1);
+      to.out += i % 2 == 0 ? text_opcode("new") : byte_opcode(1);
     }
     to.fetch(size);
-    to.out += byte(8);
+    to.out += byte_opcode(8);
     to.fetch(stack);
     std::size_t depth = static_cast<std::size_t>(i % 6) + 5;
     if (i % 4 == 3) {
@@ -86,7 +89,8 @@ ManyEvents many_events() {
           continue;
         }
         frames.push_back(to.remember("}"));
-        to.out += "(" + text("name") + text("f" + std::to_string(f)) + text("line") + byte(1) + "u";
+        to.out += "(" + text_opcode("name") + text_opcode("f" + std::to_string(f)) +
+                  text_opcode("line") + byte_opcode(1) + "u";
       }
       to.out += 'e';
     }
