@@ -17,11 +17,11 @@ using base::Code;
 using base::Done;
 using base::Note;
 
-// Of all values that nobody here knows: they are kept for export and for people. What ranks there
+// Of all values that are not known here: they are kept for export and for people. What ranks there
 // are, which is one of the others, takes megabytes in large jobs.
 constexpr std::size_t kMostUnknown = kLongestEvent;
 
-// Looked for behind a value that is no JSON.
+// Looked for after a value that is no JSON.
 constexpr std::size_t kLongestKey = 4096;
 constexpr std::string_view kEvents = "traceEvents";
 // Values that were read in vain, before only the events are looked for: each may have taken all of
@@ -137,7 +137,7 @@ DocumentReader::Rest DocumentReader::skip_rest() {
   return rest;
 }
 
-// Text behind the end of the document is another document, or the end was none: a stray bracket.
+// Text after the end of the document is another document, or the end was none: a stray bracket.
 // Or it is nothing of ours.
 base::Status DocumentReader::note_text_behind() {
   while (true) {
@@ -174,7 +174,7 @@ base::Result<Document> DocumentReader::read() {
   return std::move(out_);
 }
 
-// A header that cannot be read from there on, and no events behind it.
+// A header that cannot be read from there on, and no events after it.
 base::Failure DocumentReader::ends_in_header(std::uint64_t text_offset) const {
   const std::string damage = damage_text(feed_.source());
   return base::fail(
@@ -250,7 +250,7 @@ base::Result<std::size_t> DocumentReader::stray_brackets() {
   }
 }
 
-// Behind a text at `at_` that is neither a key nor a value of one; 0 where none is.
+// The place after a text at `at_` that is neither a key nor a value of one; 0 where none is.
 std::size_t DocumentReader::behind_stray_text() const {
   const char* const close = closing_quote(here(), reader().end());
   if (close == reader().end() || *close != '"') return 0;
@@ -259,15 +259,15 @@ std::size_t DocumentReader::behind_stray_text() const {
   return is_alone ? static_cast<std::size_t>(close + 1 - text_.data()) : 0;
 }
 
-// A key and its value. False where nothing can be read behind it.
+// A key and its value. False where nothing can be read after it.
 base::Result<bool> DocumentReader::read_key() {
   Token key{};
   Oddities odd;
   Reading reading{Outcome::kIncomplete, nullptr};
   while (reading.outcome == Outcome::kIncomplete) {
-    if (const std::size_t behind = behind_stray_text(); behind != 0) {
+    if (const std::size_t after = behind_stray_text(); after != 0) {
       out_.log.add(Note::kUnreadableMetadata, offset());
-      at_ = behind;
+      at_ = after;
       return true;
     }
     odd = {};
@@ -355,7 +355,7 @@ base::Status DocumentReader::read_member(const std::string& name) {
 }
 
 // Whether the header goes on at the quote at `at_`, with a key that is wanted. Text is fetched
-// until that can be told.
+// until that is known.
 base::Result<bool> DocumentReader::goes_on_at_key(Wanted wanted) {
   bool is_cut = false;
   bool is_key = reader().is_key_at(here(), is_cut);
@@ -408,8 +408,8 @@ base::Status DocumentReader::skip_broken_value(std::string_view name) {
   return Done{};
 }
 
-// Whether the events come behind the end of a damaged header: what seemed to end it may stand
-// within one of its values. Behind an end that is one there may be nothing, or another document.
+// Whether the events come after the end of a damaged header: what seemed to end it may stand
+// within one of its values. After a true end there may be nothing, or another document.
 base::Result<bool> DocumentReader::finds_events() {
   if (has_events_) return false;
   const std::uint64_t end = offset();

@@ -1,4 +1,4 @@
-// The file as a whole: an object whose keys stand before or behind its event list, or a bare list.
+// The file as a whole: an object whose keys stand before or after its event list, or a bare list.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +74,7 @@ class DocumentReader {
   bool has_events_ = false;
   bool has_member_ = false;
   std::size_t reread_bytes_ = 0;
-  std::size_t unknown_bytes_ = 0;            // of header values that nobody knows
+  std::size_t unknown_bytes_ = 0;            // of header values that are not known
   std::optional<std::uint64_t> no_list_at_;  // "traceEvents" that holds something else
 };
 

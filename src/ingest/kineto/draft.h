@@ -70,7 +70,7 @@ struct RawEvent {
 
   std::uint64_t present = 0;  // bit per Arg
   static_assert(static_cast<std::size_t>(Arg::kCount) < 64);
-  // One more than there are: the fast scanner puts there what nobody asked for.
+  // One more than there are: the fast scanner puts there what no one asked for.
   std::array<std::int64_t, static_cast<std::size_t>(Arg::kCount) + 1> integers;
   std::array<double, static_cast<std::size_t>(Arg::kCount)> reals;
   std::array<std::string_view, static_cast<std::size_t>(Arg::kCount)> texts;

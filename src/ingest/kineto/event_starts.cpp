@@ -10,7 +10,7 @@
 namespace stepscope::ingest::kineto {
 namespace {
 
-// Members of events that nobody reads here.
+// Members of events that are not read here.
 constexpr std::array<std::string_view, 12> kOtherKeys = {"bp",    "s",      "id2",     "cname",
                                                          "tts",   "tdur",   "sf",      "esf",
                                                          "stack", "estack", "bind_id", "use_async"};
@@ -38,7 +38,7 @@ bool begins_with_phase(const char* begin, const char* brace, const char* end) {
   return before > begin && before[-1] == ',' && first_member(brace, end) == "ph";
 }
 
-// Whether `bracket` (']') closes the list of events: behind an object, before the end, the end of
+// Whether `bracket` (']') closes the list of events: after an object, before the end, the end of
 // the document or another of its keys.
 bool ends_list(const char* begin, const char* bracket, const char* end) {
   const char* before = bracket;
@@ -48,7 +48,7 @@ bool ends_list(const char* begin, const char* bracket, const char* end) {
   while (after < end && is_space(*after)) ++after;
   if (after == end) return true;
   if (*after == '}') {
-    // Of the document, if nothing goes on behind it: the arguments of an event end so, too, and
+    // Of the document, if nothing goes on after it: the arguments of an event end so, too, and
     // what programs print of their data.
     const char* const brace = after++;
     while (after < end && is_space(*after)) ++after;

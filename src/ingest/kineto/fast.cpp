@@ -12,7 +12,7 @@
 namespace stepscope::ingest::kineto {
 using fast::is_space;
 
-// Returns the place behind the event at `at`, or nullptr where it cannot be read.
+// Returns the place after the event at `at`, or nullptr where it cannot be read.
 [[gnu::flatten]] const char* FastScanner::by_index(const char* at, const Stretch& stretch) {
   std::size_t place = place_of(at);
   if (place == kNowhere) {
@@ -211,7 +211,7 @@ void FastScanner::find_track() {
 void FastScanner::find_category() {
   const std::string_view text = draft_.category;
   const std::size_t size = text.size();
-  // The closing quote and colon stand behind it, so eight bytes can be read even of a short one.
+  // The closing quote and colon follow it, so eight bytes can be read even of a short one.
   const std::uint64_t first =
       size == 0 ? 0 : fast::load(&text.front()) << (size >= 8 ? 0 : 64 - 8 * size);
   const std::uint64_t last = size >= 8 ? fast::load(&text[size - 8]) : 0;
@@ -231,7 +231,7 @@ bool FastScanner::may_be_range() {
 }
 
 // Whether an object at this place is the value of the key before it. Lists of objects are the
-// reference reader's, and an event that misses its end must not swallow the one behind it.
+// reference reader's, and an event that misses its end must not swallow the next one.
 bool FastScanner::may_open(std::size_t place) const {
   const char* const before = window_ + index_->places[place - 1];
   return *before == ':' && value_behind(before) == window_ + index_->places[place];
@@ -245,7 +245,7 @@ FastScanner::Met FastScanner::rest_of_args(std::size_t& place) {
     const char* const mark = window_ + index_->places[at++];
     if (*mark == ':') {
       if (depth == 2 && !argument(mark, at)) return Met::kStrange;
-      // A member behind the arguments: seldom, and read in any order.
+      // A member after the arguments: seldom, and read in any order.
       if (depth == 1) {
         draft_.reset(draft_.text_at);
         place -= 10;
@@ -254,7 +254,7 @@ FastScanner::Met FastScanner::rest_of_args(std::size_t& place) {
     } else if (*mark == '{') {
       if (!may_open(at - 1) || ++depth >= kMostNested) return Met::kStrange;
     } else {
-      // Behind the arguments comes the end.
+      // After the arguments comes the end.
       if (depth == 1 && behind_space(window_ + index_->places[at - 2] + 1) != '}') {
         return Met::kStrange;
       }
@@ -268,7 +268,7 @@ FastScanner::Met FastScanner::rest_of_args(std::size_t& place) {
 }
 
 // Visits the places of one event in whatever order they come, from its opening brace on. `place`
-// ends up behind its last one.
+// ends up after its last one.
 FastScanner::Met FastScanner::any_event(std::size_t& place) {
   int depth = 0;
   bool in_args = false;
@@ -382,7 +382,7 @@ Arg FastScanner::known_argument(const char* colon) {
                                                                         : arg_before(colon - 1);
 }
 
-// `next` is the place behind the colon's, and is moved on where more was read.
+// `next` is the place after the colon's, and is moved on where more was read.
 bool FastScanner::argument(const char* colon, std::size_t& next) {
   const Arg arg = known_argument(colon);
   if (arg == Arg::kNone) return true;
@@ -398,7 +398,7 @@ bool FastScanner::argument(const char* colon, std::size_t& next) {
   return true;
 }
 
-// A list that says what an operator was called with, and those behind it: they come in the same
+// A list that says what an operator was called with, and those after it: they come in the same
 // order nearly always.
 void FastScanner::lists(Arg arg, const char* colon, std::size_t& next) {
   if ((draft_.present & kInputs) == 0) {

@@ -36,7 +36,7 @@ class FastScanner {
         index_(std::make_unique_for_overwrite<Index>()),
         with_forms_(with_forms) {}
 
-  // Reads events from `at`, which is a '{', as far as they are plain. Returns the place behind the
+  // Reads events from `at`, which is a '{', as far as they are plain. Returns the place after the
   // last one read, or `at` when not even the first could be.
   const char* scan(const char* at, const Stretch& stretch);
 
@@ -65,7 +65,7 @@ class FastScanner {
   enum class Met : std::uint8_t { kEvent, kWindowEnd, kStrange };
 
   bool uses_forms() const { return with_forms_ && forms_.awake(); }
-  static bool may_end_event(const char* behind, const Stretch& stretch);
+  static bool may_end_event(const char* after, const Stretch& stretch);
   const char* by_form(const char* at, const Stretch& stretch);
   const char* by_index(const char* at, const Stretch& stretch);
   void index_from(const char* at, const Stretch& stretch);
@@ -116,7 +116,7 @@ class FastScanner {
     std::uint32_t id = kUnknownId;
   };
 
-  // A list that says what an operator was called with: where it begins, and the place behind its
+  // A list that says what an operator was called with: where it begins, and the place after its
   // key.
   struct List {
     const char* begin = nullptr;
@@ -144,15 +144,15 @@ class FastScanner {
   std::size_t window_bytes_ = 0;  // 0: there is none
   std::size_t window_goal_ = 0;
   std::size_t window_read_ = 0;      // how much of it was needed
-  std::size_t next_place_ = 0;       // behind those of the event read last
+  std::size_t next_place_ = 0;       // after those of the event read last
   bool args_next_ = false;           // the brace to come opens the arguments
-  const char* value_end_ = nullptr;  // behind the value read last, when that is known
+  const char* value_end_ = nullptr;  // after the value read last, when that is known
   std::array<TrackMemo, 4> track_memos_;
   std::array<CategoryMemo, 16> category_memos_;
   std::array<ArgMemo, 512> arg_memos_;
   std::array<List, 4> lists_;  // of this event, by input_number()
   const char* first_list_ = nullptr;
-  std::uint32_t last_list_ = 0;  // the place behind the key of the last one
+  std::uint32_t last_list_ = 0;  // the place after the key of the last one
   Arg last_list_arg_ = Arg::kInputDims;
   std::array<ArgMemo, 4> list_after_;  // which list followed last time, by input_number()
   std::vector<CallMemo> call_memos_;   // made for the first call

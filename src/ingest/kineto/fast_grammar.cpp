@@ -24,7 +24,7 @@ bool FastScanner::has_escaped_key(std::size_t place, std::size_t end) const {
   return false;
 }
 
-// Whether one value stands behind each key of the event, and none without a key: the reference
+// Whether one value follows each key of the event, and none without a key: the reference
 // reader takes no other for an event.
 bool FastScanner::has_one_value_each(std::size_t place, std::size_t end) const {
   for (++place; place < end; ++place) {
@@ -42,7 +42,7 @@ bool FastScanner::has_one_value_each(std::size_t place, std::size_t end) const {
   return true;
 }
 
-// Whether the comma or brace at `stop` is the first thing behind the value that `mark` begins (a
+// Whether the comma or brace at `stop` is the first thing after the value that `mark` begins (a
 // colon) or ends (a brace).
 bool FastScanner::ends_value(const char* mark, const char* stop) const {
   const char* last = stop - 1;

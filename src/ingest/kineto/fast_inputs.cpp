@@ -92,7 +92,7 @@ void FastScanner::remember_call(std::size_t ops_before) {
 }
 
 // A list ends before the next key or the end of the arguments; nullptr if it does not, or holds
-// objects. `next` is the place behind its key.
+// objects. `next` is the place after its key.
 const char* FastScanner::list_end(std::uint32_t next) const {
   const char* end = window_ + index_->places[next];
   if (*end == '{') return nullptr;

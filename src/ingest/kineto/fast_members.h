@@ -58,7 +58,7 @@ constexpr std::string_view name_of(Field field) {
     case Field::kScope:
       return "scope";
     case Field::kNone:
-      return "s";  // of an instant; nobody reads it
+      return "s";  // of an instant; not read
   }
   return {};
 }

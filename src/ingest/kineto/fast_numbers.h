@@ -11,7 +11,7 @@
 
 namespace stepscope::ingest::kineto {
 
-// A number that was read and the place behind it; nullptr if it was not of the ordinary form.
+// A number that was read and the place after it; nullptr if it was not of the ordinary form.
 struct FastNumber {
   std::int64_t value;
   const char* next;
@@ -65,7 +65,7 @@ inline constexpr CharacterSet kSpaces{" \n\r\t"};
 inline bool ends_number(char c) { return kEndsNumber(c); }
 inline bool is_space(char c) { return kSpaces(c); }
 
-// The value behind a key's colon.
+// The value after a key's colon.
 inline const char* value_behind(const char* colon) {
   const char* at = colon + 1;
   at += *at == ' ' ? 1 : 0;

@@ -10,37 +10,37 @@ namespace stepscope::ingest::kineto {
 using fast::is_space;
 
 const char* FastScanner::scan(const char* at, const Stretch& stretch) {
-  const char* behind = at;
+  const char* after = at;
   while (true) {
     const char* next = nullptr;
     if (uses_forms()) next = by_form(at, stretch);
     if (next == nullptr) next = by_index(at, stretch);
-    if (next == nullptr) return behind;
-    behind = next;
+    if (next == nullptr) return after;
+    after = next;
     // On to the next event, if nothing but a comma stands between.
     while (is_space(*next)) ++next;
-    if (*next != ',' || next >= stretch.end) return behind;
+    if (*next != ',' || next >= stretch.end) return after;
     ++next;
     while (is_space(*next)) ++next;
-    if (*next != '{' || next >= stretch.end) return behind;
+    if (*next != '{' || next >= stretch.end) return after;
     at = next;
   }
 }
 
 // Anything else may be the rest of a name with quotes in it, or the end of the list: the reference
 // reader looks further.
-bool FastScanner::may_end_event(const char* behind, const Stretch& stretch) {
-  while (is_space(*behind)) ++behind;
-  return *behind == ',' || *behind == ']' || *behind == '{' || behind >= stretch.end;
+bool FastScanner::may_end_event(const char* after, const Stretch& stretch) {
+  while (is_space(*after)) ++after;
+  return *after == ',' || *after == ']' || *after == '{' || after >= stretch.end;
 }
 
-// Returns the place behind the event at `at`, or nullptr where it fits no form.
+// Returns the place after the event at `at`, or nullptr where it fits no form.
 const char* FastScanner::by_form(const char* at, const Stretch& stretch) {
-  const char* const behind = forms_.read(at, stretch.end, form_draft_);
-  if (behind == nullptr || !may_end_event(behind, stretch)) return nullptr;
+  const char* const after = forms_.read(at, stretch.end, form_draft_);
+  if (after == nullptr || !may_end_event(after, stretch)) return nullptr;
   form_draft_.text_at = static_cast<std::uint32_t>(at - stretch.begin);
   stage(form_draft_, shard_);
-  return behind;
+  return after;
 }
 
 // Of an event that was just staged.

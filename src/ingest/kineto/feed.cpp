@@ -101,8 +101,8 @@ base::Failure TextFeed::too_long(std::uint64_t text_offset) const {
 base::Status TextFeed::finish() {
   if (ended_ || !source_->reads_anywhere()) return base::Done{};
   skip_to(source_->file_size().value_or(0));
-  char behind = 0;
-  SCOPE_TRY(source_->read({&behind, 1}));
+  char after = 0;
+  SCOPE_TRY(source_->read({&after, 1}));
   return base::Done{};
 }
 

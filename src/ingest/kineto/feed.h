@@ -67,7 +67,7 @@ class TextFeed {
   // them. If possible one that the same thread read, and lately: it is still in its cache.
   Block take(std::size_t capacity, std::uint32_t reader);
   void recycle(Block block);
-  // The same text with more room behind it.
+  // The same text with more room after it.
   void enlarge(Block& block, std::size_t capacity, std::uint32_t reader);
 
   // That an event which begins there has no end.

@@ -26,8 +26,8 @@ bool same_text(const char* a, const char* b, std::size_t size) {
   return true;
 }
 
-// Behind a number that nobody reads, or that is read as text; nullptr if it is not of the ordinary
-// form.
+// The place after a number that is not read, or is read as text; nullptr if it is not of the
+// ordinary form.
 const char* behind_digits(const char* at) {
   const char* const begin = at;
   while (true) {
@@ -49,10 +49,10 @@ Templates::Templates() : heads_(std::size_t{1} << kHeadBits, kNone) {}
 
 const char* Templates::read(const char* at, const char* end, RawEvent& draft) {
   const std::uint32_t far = far_.next();
-  if (const char* const behind = by_guess(far, at, end, draft)) return behind;
+  if (const char* const after = by_guess(far, at, end, draft)) return after;
   const std::uint32_t near = near_.next();
   if (near != far) {
-    if (const char* const behind = by_guess(near, at, end, draft)) return behind;
+    if (const char* const after = by_guess(near, at, end, draft)) return after;
   }
   return look_up(at, end, draft);
 }
@@ -60,9 +60,9 @@ const char* Templates::read(const char* at, const char* end, RawEvent& draft) {
 const char* Templates::by_guess(std::uint32_t form, const char* at, const char* end,
                                 RawEvent& draft) {
   if (form == kNone) return nullptr;
-  const char* const behind = fits(forms_[form], at, end, draft);
-  if (behind != nullptr) found(form, draft);
-  return behind;
+  const char* const after = fits(forms_[form], at, end, draft);
+  if (after != nullptr) found(form, draft);
+  return after;
 }
 
 void Templates::found(std::uint32_t form, RawEvent& draft) {
@@ -104,19 +104,19 @@ const char* Templates::fits(const Template& form, const char* at, const char* en
         break;
       }
       case Hole::kReal: {
-        const char* const behind = behind_number(at);
-        if (behind == nullptr) return nullptr;
-        const auto value = parse_real({at, static_cast<std::size_t>(behind - at)});
+        const char* const after = behind_number(at);
+        if (after == nullptr) return nullptr;
+        const auto value = parse_real({at, static_cast<std::size_t>(after - at)});
         if (!value) return nullptr;
         draft.reals[static_cast<std::size_t>(piece->arg)] = *value;
-        at = behind;
+        at = after;
         break;
       }
       case Hole::kId: {
-        const char* const behind = behind_digits(at);
-        if (behind == nullptr) return nullptr;
-        draft.id = {at, static_cast<std::size_t>(behind - at)};
-        at = behind;
+        const char* const after = behind_digits(at);
+        if (after == nullptr) return nullptr;
+        draft.id = {at, static_cast<std::size_t>(after - at)};
+        at = after;
         break;
       }
       case Hole::kUnread:
@@ -161,12 +161,12 @@ const char* Templates::look_up(const char* at, const char* end, RawEvent& draft)
   std::uint32_t* link = &heads_[head];
   for (int i = 0; i < kMostTries && *link != kNone; ++i) {
     const std::uint32_t number = *link;
-    if (const char* const behind = fits(forms_[number], at, end, draft)) {
+    if (const char* const after = fits(forms_[number], at, end, draft)) {
       *link = forms_[number].sibling;
       forms_[number].sibling = heads_[head];
       heads_[head] = number;
       found(number, draft);
-      return behind;
+      return after;
     }
     link = &forms_[number].sibling;
   }
@@ -188,7 +188,7 @@ std::uint32_t Templates::head_of(const char* at, const char* end) const {
   return kNone;
 }
 
-// Of the name's size and some of its bytes: forms with the same head are told apart by trying.
+// Of the name's size and some of its bytes: forms with the same head are distinguished by trying.
 std::uint32_t Templates::head_of(std::size_t opening, std::string_view name) {
   std::uint64_t hash = (name.size() << 8 ^ opening) * 0x9e3779b97f4a7c15;
   const auto add = [&](std::uint64_t word) {

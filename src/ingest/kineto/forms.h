@@ -3,7 +3,7 @@
 // is such a text with holes. An event that fits a form is proven well-formed by being equal to one
 // that was, and everything but the numbers is known already. What fits none is read by the index.
 //
-// A form is looked for where it came last: behind the forms before it, many or few of them. Only if
+// A form is looked for where it came last: after the forms before it, many or few of them. Only if
 // that fails is the name of the event read and looked up.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace stepscope::ingest::kineto {
 
-// An event that the index led through: its places are its braces and the colons behind its keys,
+// An event that the index led through: its places are its braces and the colons after its keys,
 // counted from the window's begin.
 struct EventText {
   const char* window;
@@ -38,7 +38,7 @@ class Templates {
   Templates();
 
   // Reads the event at `at` into the draft, all but its text_at, if it fits a form. Returns the
-  // place behind it, or nullptr: then the draft holds nothing of use.
+  // place after it, or nullptr: then the draft holds nothing of use.
   const char* read(const char* at, const char* end, RawEvent& draft);
 
   // Makes a form of an event that was read by the index: its text, without backslashes and bytes
@@ -56,7 +56,7 @@ class Templates {
   static constexpr std::uint32_t kNone = 0xffffffff;
   static constexpr std::size_t kHeadBits = 12;
 
-  // What stands behind a stretch of fixed text.
+  // What follows a stretch of fixed text.
   enum class Hole : std::uint8_t { kEnd, kTime, kDuration, kInteger, kReal, kId, kUnread };
   struct Piece {
     const char* text;
@@ -92,7 +92,7 @@ class Templates {
     bool named;
   };
 
-  // What came last time behind the same forms, as many as 64 bits hold with so many of each.
+  // What came last time after the same forms, as many as 64 bits hold with so many of each.
   template <unsigned kBitsOfEach>
   class Guesses {
    public:
@@ -140,8 +140,8 @@ class Templates {
   std::deque<std::vector<char>> pages_;
   std::size_t page_used_ = 0;
   std::size_t kept_bytes_ = 0;
-  Guesses<5> far_;    // behind the last thirteen forms: where in the step they are
-  Guesses<16> near_;  // behind the last four: where others than usual came before them
+  Guesses<5> far_;    // after the last thirteen forms: where in the step they are
+  Guesses<16> near_;  // after the last four: where others than usual came before them
   std::uint32_t learnt_ = 0, found_ = 0;  // since it was last asked whether this is worth it
   std::uint32_t resting_ = 0;             // events still to pass by
   FastTime time_, duration_;

@@ -27,7 +27,7 @@ constexpr std::uint64_t kFixed =
             Arg::kBlocksPerSm, Arg::kWarpsPerSm, Arg::kOccupancy, Arg::kForwardThread,
             Arg::kDeviceType, Arg::kDeviceId, Arg::kPythonModuleId, Arg::kGroupSize,
             Arg::kInElements, Arg::kOutElements, Arg::kRank, Arg::kFlops);
-// And those that nobody reads.
+// And those that are not read.
 constexpr std::array kFixedUnread = std::to_array<std::string_view>(
     {"queued", "priority", "cbid", "Record function id", "Python thread"});
 

@@ -233,8 +233,8 @@ TEST(Templates, ReadAnEventThatComesAgain) {
   const auto read_by_form = [&](std::string_view event) {
     const std::string text = padded(event);
     const char* const begin = text.data() + kPadding;
-    const char* const behind = forms.read(begin, begin + event.size(), draft);
-    return behind == begin + event.size();
+    const char* const after = forms.read(begin, begin + event.size(), draft);
+    return after == begin + event.size();
   };
   const std::string_view first = R"({"ph":"X","name":"a","ts":1.5,"dur":2,"args":{"stream":7}})";
   EXPECT_FALSE(read_by_form(first));

@@ -14,7 +14,7 @@ inline constexpr std::size_t kWindowWords = kWindowBytes / 64;
 
 // Bit i of a word stands for byte i of its 64.
 struct Index {
-  // Offsets of the colons behind keys and of braces, outside strings.
+  // Offsets of the colons after keys and of braces, outside strings.
   std::array<std::uint32_t, kWindowBytes + 64> places;
   std::size_t count = 0;
   // Everything before this offset is well-formed; it is the window's size if all of it is.
@@ -29,7 +29,7 @@ struct Index {
 };
 
 // Indexes [text, text + size), size <= kWindowBytes; text begins outside any string. 64 bytes
-// before and behind must be readable.
+// before and after must be readable.
 using BuildIndex = void (*)(const char* text, std::size_t size, Index& out);
 
 // The fastest one this machine can run. All of them give the same result.

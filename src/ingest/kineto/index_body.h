@@ -11,7 +11,7 @@
 namespace stepscope::ingest::kineto {
 namespace {
 
-// What the 64 bytes of a word are, as told by the machine-specific classify().
+// What the 64 bytes of a word are, as found by the machine-specific classify().
 struct Masks {
   std::uint64_t quote, colon;
   std::uint64_t separator;    // , and :
@@ -34,7 +34,7 @@ struct Carry {
   std::uint64_t close_quote = 0;  // the last byte closed a string
 };
 
-// Characters that a run of backslashes escapes: those behind an odd number of them.
+// Characters that a run of backslashes escapes: those after an odd number of them.
 inline std::uint64_t escaped_by(std::uint64_t backslash, std::uint64_t& carry) {
   constexpr std::uint64_t kEven = 0x5555555555555555;
   backslash &= ~carry;
@@ -48,7 +48,7 @@ inline std::uint64_t escaped_by(std::uint64_t backslash, std::uint64_t& carry) {
 
 // Of the bytes that are not space, those whose predecessor (not counting space) is in `from`, for
 // machines without instructions that squeeze bits together: adding a run's first bit to the run
-// carries a one to the byte behind it.
+// carries a one to the byte after it.
 inline std::uint64_t behind_by_adding(std::uint64_t from, std::uint64_t solid,
                                       std::uint64_t& carry) {
   const std::uint64_t space = ~solid;
@@ -81,7 +81,7 @@ inline bool is_literal(const char* at) {
 }
 
 // Words (runs of characters that are part of a number, true, false or null) that are none of these:
-// their first byte, or the first letter behind something else (-nan). `letters` and `scalar` are
+// their first byte, or the first letter after something else (-nan). `letters` and `scalar` are
 // the word's; the byte before `text` can be read where it belongs to the first run.
 inline std::uint64_t bad_words(const char* text, std::uint64_t letters, std::uint64_t scalar,
                                std::uint64_t continues) {
@@ -140,7 +140,7 @@ template <class Machine>
   carry.open = open >> 63;
 
   // Well-formed? Nothing foreign outside strings, no control character inside; a colon only right
-  // behind a string; behind a value only a separator or a closing bracket, and these nowhere else,
+  // after a string; after a value only a separator or a closing bracket, and these nowhere else,
   // but for the bracket that closes right where it opened; every word a known one.
   const std::uint64_t after_value =
       Machine::behind(close_quote | close | scalar, solid, carry.value);
@@ -180,7 +180,7 @@ inline void build(const char* text, std::size_t size, Index& out) {
     fault = add_word<Machine>(text + at, at, word, carry, balance, any_odd, places, out);
   }
   if (at < size && fault == 0) {
-    // Behind the window there is nothing but space.
+    // After the window there is nothing but space.
     char last[1 + 64 + 8];
     last[0] = text[static_cast<std::ptrdiff_t>(at) - 1];
     for (std::size_t i = 1; i < sizeof(last); ++i) {

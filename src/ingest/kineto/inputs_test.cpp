@@ -51,7 +51,7 @@ TEST(KinetoInputs, EqualInputsAreOneSignature) {
   }
 }
 
-// Nobody asks for what is in them, so the fast reader looks only at those it has not met.
+// What is in them is not asked for, so the fast reader looks only at those it has not met.
 TEST(KinetoInputs, OddThingsInInputsAreCountedInEachEvent) {
   const struct {
     const char* dims;

@@ -89,7 +89,7 @@ enum class Arg : std::uint8_t {
 // How the value of an argument is kept; kList as JSON text, whatever is in it.
 enum class ArgType : std::uint8_t { kInteger, kReal, kText, kTriple, kTruth, kList };
 
-// By argument; kNone counts as an integer that nobody reads.
+// By argument; kNone counts as an integer that is not read.
 extern const std::array<ArgType, static_cast<std::size_t>(Arg::kCount) + 1> kArgTypes;
 inline ArgType type_of(Arg arg) { return kArgTypes[static_cast<std::size_t>(arg)]; }
 

@@ -235,7 +235,7 @@ TEST(Kineto, ReadsTheHeaderAlikeWhereverBlocksEnd) {
   }
 }
 
-// Wherever a byte behind the first member is damaged, the events stand as they are. What seems to
+// Wherever a byte after the first member is damaged, the events stand as they are. What seems to
 // be the end of the header is none.
 TEST(Kineto, OneByteOfTheHeaderCostsNoEvents) {
   const std::string begin = "{\n  \"schemaVersion\": 1";
@@ -346,7 +346,7 @@ TEST(Kineto, AFileThatEndsInAnEventIsNoted) {
   }
 }
 
-// What stands behind the list may be longer than any event.
+// What follows the list may be longer than any event.
 TEST(Kineto, LongHeadersBehindTheListAreNoEvents) {
   const std::string value = std::string(std::size_t{40} << 20, 'v');
   const std::string text = R"({"traceEvents":[)" + kA + "," + kB + R"(],"x":")" + value +

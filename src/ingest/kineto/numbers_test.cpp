@@ -58,8 +58,8 @@ TEST(ParseTime, SaysWhatIsNoNumberAndWhatDoesNotFit) {
 TEST(FastTime, AgreesWithParseTimeOrSaysNothing) {
   FastTime fast_time;
   for (const TimeCase& c : kTimes) {
-    for (const char* behind : {",", "}", "\n", " ,"}) {
-      const std::string text = c.text + std::string(behind) + std::string(16, ' ');
+    for (const char* after : {",", "}", "\n", " ,"}) {
+      const std::string text = c.text + std::string(after) + std::string(16, ' ');
       const FastNumber number = fast_time(text.data());
       if (number.next == nullptr) continue;
       EXPECT_EQ(number.value, c.ns) << text;

@@ -88,7 +88,7 @@ class Pipeline {
 
   TextFeed& feed_;
   const ReadOptions& options_;
-  // Where there are any, who reads a block fetches it; nobody waits for anybody.
+  // Where there are any, the thread that reads a block fetches it; none waits for another.
   std::optional<Tiles> tiles_;
   EventList list_;
 
@@ -119,7 +119,7 @@ base::Result<EventList> Pipeline::run() {
   if (error_) return base::Failure{*error_};
   for (Fetched& fetched : waiting_) parsed_[fetched.number].block = std::move(fetched.block);
   if (list_.closed) collect_rest();
-  // The feed has given nothing of all this; it goes on behind it.
+  // The feed has given nothing of all this; it goes on after it.
   if (tiles_)
     feed_.skip_to(list_.closed ? list_.rest_offset + list_.rest.size() : tiles_->text_size());
   return std::move(list_);
@@ -150,7 +150,7 @@ void Pipeline::work(std::uint32_t number) {
       if (!done_) take_over(scanner, shard);
       return;
     }
-    if (done_) {  // while it was fetched: it is behind the list
+    if (done_) {  // while it was fetched: it is after the list
       parsed_[fetched->number].block = std::move(fetched->block);
       return;
     }
@@ -229,7 +229,7 @@ std::optional<Pipeline::Fetched> Pipeline::fetch(std::unique_lock<std::mutex>& l
     fail(block.error());
     return std::nullopt;
   }
-  // Behind one that was cut nothing is wanted: the list is over in it, or it is an error.
+  // After one that was cut nothing is wanted: the list is over in it, or it is an error.
   fetched_all_ = !block->has_value() || (*block)->ends || (*block)->cut;
   if (!block->has_value()) return std::nullopt;
   return Fetched{next_fetch_++, std::move(**block)};
@@ -331,7 +331,7 @@ void Pipeline::join(Parsed& first, Parsed& second, Scanner& scanner, trace::Shar
   second = parse(std::move(joined), scanner, shard);
 }
 
-// No event ends for too long, and nobody looks for its end: zeros of a crash, for one, have none.
+// No event ends for too long, and no one looks for its end: zeros of a crash, for one, have none.
 // A file of which nothing was read before is no trace.
 void Pipeline::stop_in_long_event(Parsed& last) {
   const std::uint64_t text_offset =
@@ -376,7 +376,7 @@ void Pipeline::finish(const Parsed& last) {
 
 void Pipeline::collect_rest() {
   for (const auto& [number, parsed] : parsed_) {
-    // Behind a block that was cut others begin later.
+    // After a block that was cut others begin later.
     if (number <= next_accept_ || parsed.block.size == 0) continue;
     if (parsed.block.text_offset != list_.rest_offset + list_.rest.size()) break;
     list_.rest.append(parsed.block.begin(), parsed.block.size);

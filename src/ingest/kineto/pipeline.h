@@ -21,11 +21,11 @@ struct EventList {
   std::vector<trace::Batch> batches;
   bool has_discarded = false;
   bool closed = false;  // its closing bracket was found
-  std::string rest;     // text behind it that was already fetched
+  std::string rest;     // text after it that was already fetched
   std::uint64_t rest_offset = 0;
 };
 
-// Reads from where the feed stands, behind the opening bracket, until the list or the file ends.
+// Reads from where the feed stands, after the opening bracket, until the list or the file ends.
 base::Result<EventList> read_events(TextFeed& feed, const ReadOptions& options);
 
 }  // namespace stepscope::ingest::kineto

@@ -24,7 +24,7 @@ bool looks_like_number(std::string_view word) {
          word.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
 }
 
-// What stands inside names, and neither between events nor behind their list.
+// What stands inside names, and neither between events nor after their list.
 bool is_of_text(char c) { return std::string_view("\"'():.;=").find(c) != std::string_view::npos; }
 
 }  // namespace
@@ -171,7 +171,7 @@ Reading ReferenceReader::word(const char* at, Token& token, Oddities& odd) const
   return {Outcome::kDone, at};
 }
 
-// An object or list nobody looks into, however deep: its brackets must pair, its strings must end.
+// A skipped object or list, however deep: its brackets must pair, its strings must end.
 Reading ReferenceReader::container(const char* at, Token& token, Oddities& odd) {
   const char* const begin = at;
   std::string open;

@@ -14,7 +14,7 @@
 namespace stepscope::ingest::kineto {
 
 enum class Outcome : std::uint8_t {
-  kDone,        // read; `next` is behind it
+  kDone,        // read; `next` is after it
   kIncomplete,  // the text ends inside it
   kUnreadable,  // not understood; `next` is where it was given up
 };
@@ -51,7 +51,7 @@ struct Oddities {
 
 // What follows a place in the text, where that shows what the place is: whether a quote ends its
 // string, whether a bracket ends the list of events. Everywhere `cut` says that the text at hand
-// ends before it can be told.
+// ends before that is known.
 class Lookahead {
  public:
   enum class Behind : std::uint8_t {
@@ -70,7 +70,7 @@ class Lookahead {
   // Whether a value of the document's header can end at `at`: another key follows, or its end.
   bool header_value_ends(const char* at, bool& cut) const;
 
-  // Whether an event begins behind space, as far as its first member says.
+  // Whether an event begins after space, as far as its first member says.
   bool event_follows(const char* at, bool& cut) const;
   // Whether other entries of the list follow one that ends at `at`, or the list's end.
   bool goes_on_behind_entry(const char* at, bool& cut) const;

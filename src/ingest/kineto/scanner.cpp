@@ -12,7 +12,7 @@ namespace {
 
 using base::Note;
 
-// Text that is given up far behind its beginning is read again from the next event on. So much and
+// Text that is given up far from its beginning is read again from the next event on. So much and
 // no more, in bytes per byte of the stretch: for brackets that never close it would be the square.
 constexpr std::size_t kMostRereads = 16;
 constexpr std::size_t kSmallStretch = std::size_t{1} << 20;
@@ -102,7 +102,7 @@ StretchEnd Scanner::scan(const Stretch& stretch) {
     }
     const char* const next = entry(at, stretch);
     if (next == nullptr) return {Where::kInEvent, at};
-    // Text that could not be read ends where the next event begins, behind its comma.
+    // Text that could not be read ends where the next event begins, after its comma.
     wants_comma = !gave_up_;
     at = next;
   }
@@ -114,7 +114,7 @@ bool Scanner::may_reread(const Stretch& stretch) const {
 }
 
 // Whether a '[' between events is one too many: it begins no list that ends before the list of
-// events does. What is behind it is read then; else it would swallow all of that.
+// events does. What follows it is read then; else it would swallow all of that.
 bool Scanner::opens_nothing(const char* at, const Stretch& stretch, bool& is_cut) {
   ReferenceReader reader = reader_of(stretch);
   if (!reader.event_follows(at + 1, is_cut)) return false;
@@ -146,16 +146,16 @@ const char* Scanner::entry(const char* at, const Stretch& stretch) {
     // A word that means nothing is an entry (NaN) only if it stands alone: else it begins a line of
     // rubbish, which is not an entry a word.
     if (reading.outcome == Outcome::kDone && token.type == TokenType::kBare) {
-      const char* const behind = reader.skip_space(reading.next);
-      if (behind == stretch.end && !stretch.ends) return nullptr;
-      const bool alone = behind == stretch.end || *behind == ',' || *behind == ']';
+      const char* const after = reader.skip_space(reading.next);
+      if (after == stretch.end && !stretch.ends) return nullptr;
+      const bool alone = after == stretch.end || *after == ',' || *after == ']';
       if (!alone) reading.outcome = Outcome::kUnreadable;
     }
     // A member without its object, as where a bracket is missing or one too many.
     if (reading.outcome == Outcome::kDone && token.type == TokenType::kString) {
-      const char* const behind = reader.skip_space(reading.next);
-      if (behind == stretch.end && !stretch.ends) return nullptr;
-      const bool is_member = behind < stretch.end && *behind == ':';
+      const char* const after = reader.skip_space(reading.next);
+      if (after == stretch.end && !stretch.ends) return nullptr;
+      const bool is_member = after < stretch.end && *after == ':';
       if (is_member || odd.unescaped_quotes > 0) reading.outcome = Outcome::kUnreadable;
     }
   }

@@ -21,7 +21,7 @@ struct StretchEnd {
   enum class Where : std::uint8_t {
     kClean,     // between two events, at the end of the stretch
     kInEvent,   // `at` begins an event that the stretch does not hold whole
-    kListOver,  // `at` is behind the bracket that closes the list
+    kListOver,  // `at` is after the bracket that closes the list
   };
   Where where;
   const char* at;

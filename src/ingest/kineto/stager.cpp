@@ -139,7 +139,7 @@ base::StringId text_if_any(const RawEvent& draft, Arg arg, Shard& shard) {
 
 // What hardly any operator has, apart: the rest is short enough to become part of its caller.
 [[gnu::noinline]] void add_seldom(const RawEvent& draft, Shard& shard, std::uint32_t event) {
-  // 0 is written where nobody counted.
+  // 0 is written where nothing was counted.
   if (const std::int64_t flops = draft.integer(Arg::kFlops); flops > 0) {
     shard.flops.push_back({event, flops});
   }

@@ -44,7 +44,7 @@ std::string many(const std::string& object, std::size_t bytes) {
   return text;
 }
 
-// Blocks end within what looks like events and is none, and behind the list.
+// Blocks end within what looks like events and is none, and after the list.
 std::vector<PackedText> packed_texts() {
   const std::string header = R"("more":[)" + many(R"({"ph":1})", 9'000) + "]";
   const std::string inside = R"({"ph":"X","name":"a","ts":1,"dur":1,"args":{"l":[)";

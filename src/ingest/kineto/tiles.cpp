@@ -46,7 +46,7 @@ base::Result<Block> Tiles::fetch(std::uint64_t number, std::uint32_t reader) con
   return block;
 }
 
-// Cuts the block where the one that begins in `step`, or in one behind it, begins.
+// Cuts the block where the one that begins in `step`, or in a later one, begins.
 base::Status Tiles::end_at_next(std::uint64_t step, Block& block, std::uint32_t reader) const {
   std::uint64_t ahead = kLookAhead;
   while (step < count_) {
@@ -87,7 +87,7 @@ const char* Tiles::start_in(std::uint64_t step, const Block& block) const {
   return first_event_start(begin, begin + (until - from), block.end(), Start::kAny);
 }
 
-// More text behind what the block holds, up to this place or the end.
+// More text after what the block holds, up to this place or the end.
 base::Status Tiles::read_to(std::uint64_t text_offset, Block& block, std::uint32_t reader) const {
   const auto size = static_cast<std::size_t>(std::min(text_offset, size_) - block.text_offset);
   if (block.room() < size) feed_.enlarge(block, size, reader);
