@@ -1,4 +1,4 @@
-// What is told of a file that could not be unpacked as it was packed.
+// What is reported of a file that could not be unpacked as it was packed.
 #pragma once
 
 #include <string>

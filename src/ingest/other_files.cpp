@@ -96,7 +96,7 @@ bool is_xplane(std::string_view text) {
                                       head.find("/device:") != std::string_view::npos);
 }
 
-// Packets behind each other, each with its length before it, and nothing else. Text has other bytes
+// Packets one after another, each with its length before it, and nothing else. Text has other bytes
 // where the next one ought to begin.
 bool is_perfetto(std::string_view text) {
   constexpr char kPacket = '\x0a';

@@ -1,4 +1,4 @@
-// What every importer is asked for and told. An importer streams: it is handed a source of bytes
+// What every importer is asked for and given. An importer streams: it is handed a source of bytes
 // and returns a document or an Error; what was odd on the way is in the document's log.
 #pragma once
 
@@ -46,7 +46,7 @@ struct Format {
                                  const ReadOptions& options);
 };
 
-// How much of a file its format is told by.
+// How much of a file is read to recognize its format.
 inline constexpr std::size_t kSniffedBytes = 4096;
 
 // The format of a file that begins so. Text that looks like nothing we know is a trace's: that

@@ -1,5 +1,5 @@
 // The bytes of a pickle as a window that moves forward. The machine reads an opcode and its short
-// argument without asking whether they are there: kSlack bytes behind the window's end are always
+// argument without asking whether they are there: kSlack bytes after the window's end are always
 // readable, and look() says when the window runs short.
 #pragma once
 

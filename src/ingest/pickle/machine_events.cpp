@@ -148,7 +148,7 @@ const char* Machine::run_end(const char* at) const {
   return ends && at - first >= kShortest ? at : nullptr;
 }
 
-// The stack of the run that begins here, and to behind its APPENDS; kNoStack where it is not known.
+// Returns the stack of the run that begins here and moves past its APPENDS; kNoStack if unknown.
 // A program does the same over and over: what came after the run before is looked for first.
 memory::StackId Machine::next_stack(const char*& at) {
   const base::StringId guess =

@@ -371,7 +371,7 @@ void Machine::close_all() {
   if (values_.stack.size() > 1 && values_.now(values_.stack[0]).tag == Tag::kDict) close_dict(1);
 }
 
-// Keys and values alternate, but behind a list its only item may lie, not yet appended.
+// Keys and values alternate, but after a list its only item may lie, not yet appended.
 void Machine::close_dict(std::size_t first) {
   const Cell dict = values_.now(values_.stack[first - 1]);
   values_.at(dict).cut = true;

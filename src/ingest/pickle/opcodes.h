@@ -79,7 +79,7 @@ enum class Op : std::uint8_t {
   kNextBuffer = 0x97,
 };
 
-// Of the fixed part behind the opcode.
+// Of the fixed part after the opcode.
 std::size_t argument_bytes(unsigned char opcode);
 
 // "GLOBAL", …; empty for every other opcode.

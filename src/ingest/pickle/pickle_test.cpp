@@ -307,7 +307,7 @@ TEST(Pickle, EndsSoonAtEveryKindOfNonsense) {
 }
 
 TEST(Pickle, SkipsWhatItDoesNotKnowWithoutKeepingIt) {
-  // Millions of small lists under a key nobody knows.
+  // Millions of small lists under an unknown key.
   std::string many = "](";
   for (int i = 0; i < 1'000'000; ++i) many += ']';
   const memory::Snapshot snapshot =

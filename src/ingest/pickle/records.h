@@ -63,7 +63,7 @@ class Records {
 
   // A value under a key that says what it is: stacks, notes.
   Cell settle_member(const Cell& key, const Cell& value);
-  // Items on their way into a list or tuple; dictionaries are told by the keys they have.
+  // Items on their way into a list or tuple; dictionaries are recognized by their keys.
   void append(const Cell& list, std::span<const Cell> items);
   // The stack that a list of nothing but frames is; kNoStack for any other list.
   memory::StackId stack_of_frames(const Cell& list);

@@ -290,7 +290,7 @@ RawSegment Records::take_segment(const Container& dict) {
         break;
     }
   });
-  // Blocks lie one behind the other; torch up to 2.0 left their addresses out.
+  // Blocks lie one after the other; torch up to 2.0 left their addresses out.
   std::uint64_t next = segment.address;
   for (memory::Block& block : draft.blocks) {
     if (block.address == 0) block.address = next;

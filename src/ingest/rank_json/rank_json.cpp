@@ -89,8 +89,8 @@ trace::RecordedWindow window_of(const Json& entry) {
   return window;
 }
 
-// What `stepscope run` saw of its program. A process that was killed told nothing, one that ended
-// well by itself may have been killed, or have failed, later; and one that was told to exit with a
+// What `stepscope run` saw of its program. A process that was killed said nothing, one that ended
+// well by itself may have been killed, or have failed, later; and one that was asked to exit with a
 // status may have thought better of it.
 void add_end_of_program(const Json& program, std::string& finished) {
   const bool by_exit = finished.starts_with("status ");

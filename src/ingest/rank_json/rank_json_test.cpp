@@ -40,7 +40,7 @@ TEST(RankJson, OfAKilledProcessHasNoEnd) {
 
 TEST(RankJson, HoldsHowTheProgramEndedWhoeverToldIt) {
   struct Case {
-    std::string told, program, finished;
+    std::string reported, program, finished;
   };
   for (const Case& c : std::initializer_list<Case>{
            {"", R"({"status": 137, "signal": "SIGKILL"})", "SIGKILL"},
@@ -57,8 +57,8 @@ TEST(RankJson, HoldsHowTheProgramEndedWhoeverToldIt) {
            {"exit", "{}", "exit"},
            {"", "7", ""},
            {"", R"({"status": "1", "signal": 9})", ""}}) {
-    SCOPED_TRACE(c.told + " " + c.program);
-    const auto record = parse(R"({"schema": "stepscope.rank/1", "finished": ")" + c.told +
+    SCOPED_TRACE(c.reported + " " + c.program);
+    const auto record = parse(R"({"schema": "stepscope.rank/1", "finished": ")" + c.reported +
                               R"(", "program": )" + c.program + "}");
     ASSERT_TRUE(record);
     EXPECT_EQ(record->finished, c.finished);

@@ -21,7 +21,7 @@ using trace::RawPhase;
 constexpr std::string_view kStepTrack = "steps";
 // The year 2116: whatever is added to it still fits, and so does what lies between two such times.
 constexpr std::int64_t kEdgeOfTime = (std::int64_t{1} << 62) - 1;
-// Damage may put the end of a recording anywhere; nobody trains for longer.
+// Damage may put the end of a recording anywhere; no training takes longer.
 constexpr base::Nanos kLongestOpen = trace::kAbsurdDuration;
 // Ranges that are open at once and end in any order: more would take time that grows with their
 // square.

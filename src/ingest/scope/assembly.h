@@ -72,7 +72,7 @@ class EventRows {
 
   // Rows from here on belong to the block that stands there.
   void begin_block(std::uint64_t offset);
-  // The next row stands behind what has been counted so far.
+  // The next row comes after what has been counted so far.
   void count_record() { ++text_at_; }
   std::uint64_t position() const { return batch_offset_ + text_at_; }
 
