@@ -1,4 +1,4 @@
-// The word somebody probably meant.
+// The word that was probably meant.
 #pragma once
 
 #include <span>

@@ -86,7 +86,7 @@ struct NoteInfo {
 
 const NoteInfo& info_of(Note note);
 
-// Whether nothing behind the place of this note was read.
+// Whether nothing after the place of this note was read.
 bool loses_the_end(Note note);
 
 // Counts per kind with one example position each: the first in the file.
@@ -107,7 +107,7 @@ class ImportLog {
   const Entry& operator[](Note note) const;
   std::uint64_t count(Note note) const { return (*this)[note].count; }
   bool lost_data() const;
-  bool lost_the_end() const;  // nothing behind some place was read
+  bool lost_the_end() const;  // nothing after some place was read
 
  private:
   // One for each note once there is any: every piece of a file has a log, and most stay empty.

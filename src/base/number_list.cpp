@@ -22,7 +22,7 @@ std::optional<std::vector<std::int64_t>> parse_number_list(std::string_view text
              static_cast<std::uint64_t>(last - first) < kMost - numbers.size();
     }
     if (!good || numbers.size() >= kMost) return std::nullopt;
-    // By how many: there may be no number behind the last.
+    // By how many: there may be no number after the last.
     for (std::int64_t i = 0; i <= last - first; ++i) numbers.push_back(first + i);
     if (parsed.ptr == end) return numbers;
     if (*parsed.ptr != ',') return std::nullopt;

@@ -1,4 +1,4 @@
-// A number as text, and nothing else: no sign of a plus, no blank, no unit, nothing behind it.
+// A number as text, and nothing else: no sign of a plus, no blank, no unit, nothing after it.
 #pragma once
 
 #include <charconv>

@@ -13,7 +13,7 @@ namespace stepscope::base {
 class TempFolder {
  public:
   TempFolder() {
-    // Canonical: what lies behind a link is compared by its real name.
+    // Canonical: what a link leads to is compared by its real name.
     const auto base = std::filesystem::canonical(std::filesystem::temp_directory_path());
     std::string pattern = (base / "stepscope-XXXXXX").string();
     path_ = ::mkdtemp(pattern.data());

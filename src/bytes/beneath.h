@@ -1,5 +1,5 @@
 // Opening what lies below a folder that others may write to. Between looking at a path and opening
-// it somebody may put a link into its place: so the path is followed once, and then opened part by
+// it a link may be put into its place: so the path is followed once, and then opened part by
 // part from the folder down, no link followed. What was found to lie in the folder is what is
 // opened.
 #pragma once

@@ -1,4 +1,4 @@
-// The three encodings behind one face, for the first pass and for reading again later.
+// The three encodings with one interface, for the first pass and for reading again later.
 #pragma once
 
 #include <cstddef>

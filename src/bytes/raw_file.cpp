@@ -65,7 +65,7 @@ Result<RawFile> RawFile::open(const std::string& path, const std::atomic<bool>* 
     return fail(Code::kIo, fmt::format("{}: cannot be read: {}; expected a file", file.name(),
                                        reason(EISDIR)));
   }
-  // Standard input may be a file that somebody has already read a part of: then it is a pipe to us.
+  // Standard input may be a file of which a part was already read: then it is a pipe to us.
   if (S_ISREG(info.st_mode) && ::lseek(file.fd_, 0, SEEK_CUR) == 0) {
     file.positioned_ = true;
     file.facts_ = facts_of(info);
@@ -153,7 +153,7 @@ Result<std::size_t> RawFile::read_stream(std::span<char> into) const {
   }
 }
 
-// A named pipe that nobody has opened for writing yet would read as empty: poll() knows that it has
+// A named pipe that no one has opened for writing yet would read as empty: poll() knows that it has
 // not ended.
 Status RawFile::wait_for_more() const {
   pollfd waited{fd_, POLLIN, 0};

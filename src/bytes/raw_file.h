@@ -1,6 +1,6 @@
 // The bytes of a file as they lie on disk, from a descriptor or from memory. Never mapped: a mapped
 // file that shrinks kills the process. A regular file remembers its size and time, so that a file
-// somebody still writes is noticed instead of half read.
+// still being written is noticed instead of half read.
 #pragma once
 
 #include <atomic>

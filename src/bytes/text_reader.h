@@ -1,4 +1,4 @@
-// Text that was read once, at any offset again: for the parts of an event that nobody parsed the
+// Text that was read once, at any offset again: for the parts of an event that were not parsed the
 // first time. Cheapest when offsets ascend.
 #pragma once
 

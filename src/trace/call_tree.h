@@ -46,7 +46,7 @@ struct TreeCounts {
 };
 
 // Which rows have a Python id. Most trees are plain from the times alone and never ask, so the
-// index is made when somebody does; several threads may.
+// index is made at the first request; several threads may ask.
 class PythonRows {
  public:
   explicit PythonRows(const PythonIds& ids) : ids_(ids) {}
@@ -67,8 +67,8 @@ struct OpenSpan {
   Row python;  // itself or its nearest Python ancestor
 };
 
-// Some neighbouring rows of a track. Who calls whom among them can be told without the rows before
-// them; which of these are still open cannot, and what depends on that is left over until it is
+// Some neighbouring rows of a track. What calls what among them is known without the rows before
+// them; which of these are still open is not, and what depends on that is left over until it is
 // known.
 class TreeStretch {
  public:

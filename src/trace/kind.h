@@ -1,5 +1,5 @@
 // What an event is, decided by its category first and by its name only where the category does not
-// say. Analyses ask for kinds; nobody downstream compares category strings.
+// say. Analyses ask for kinds; nothing downstream compares category strings.
 #pragma once
 
 #include <algorithm>

@@ -23,10 +23,9 @@ class ByStart {
   Row latest(std::int64_t id, std::span<const std::uint32_t> rows, base::Nanos time) {
     if (rows.size() > kFew) {
       const std::vector<Row>& sorted = sorted_rows(id, rows);
-      const auto behind =
-          std::upper_bound(sorted.begin(), sorted.end(), time,
-                           [&](base::Nanos t, Row row) { return t < starts_[row]; });
-      return behind == sorted.begin() ? kNoRow : behind[-1];
+      const auto after = std::upper_bound(sorted.begin(), sorted.end(), time,
+                                          [&](base::Nanos t, Row row) { return t < starts_[row]; });
+      return after == sorted.begin() ? kNoRow : after[-1];
     }
     Row best = kNoRow;
     for (const Row row : rows) {

@@ -31,7 +31,7 @@ struct ModelSummary {
   std::int64_t parameters = 0, trainable = 0;
   base::Bytes parameter_bytes = 0, buffer_bytes = 0;
   std::optional<std::int64_t> mult_adds = {};  // nothing: no pass was made
-  std::int64_t uncounted = 0;                  // layers with parameters nobody has a formula for
+  std::int64_t uncounted = 0;                  // layers with parameters and no known formula
   std::optional<base::Bytes> input_bytes = {}, output_bytes = {};  // of all layers without others
 
   std::size_t memory() const;

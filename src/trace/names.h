@@ -34,8 +34,8 @@ std::vector<FirstNamed> first_named(std::span<const std::unique_ptr<Shard>> shar
 
 using Decode = std::function<std::string(std::string_view)>;
 
-// `named` is empty where all that the shards saw counts. The maps, one for each shard, are told
-// what its ids mean in the trace.
+// `named` is empty where all that the shards saw counts. The maps, one for each shard,
+// are given what its ids mean in the trace.
 //
 // Process and thread of each track: all that the order of the events needs.
 std::vector<Track> merge_tracks(std::span<const std::unique_ptr<Shard>> shards,

@@ -41,7 +41,7 @@ struct ProcessRecord {
   std::uint64_t dropped = 0;                  // records that found no room
   std::uint64_t lost_steps = 0;               // whose marks are among them
   base::Nanos length = 0;                     // from the first to the last look at the clocks
-  base::Nanos clock_set = 0;                  // how far somebody set the wall clock meanwhile
+  base::Nanos clock_set = 0;                  // how far the wall clock was set meanwhile
   std::optional<RecorderCost> cost;           // nothing: the process did not finish
   std::shared_ptr<const ModelSummary> model;  // that it trained; null: it did not say
 

@@ -82,8 +82,8 @@ std::vector<base::Nanos> begins(const Trace& trace, const std::vector<Row>& work
       has_hole = has_hole || !by_launch.empty();
     }
   }
-  const bool told = by_launch.size() >= kFewestRepeats && !has_hole;
-  std::vector<base::Nanos> times = told ? std::move(by_launch) : std::move(by_work);
+  const bool known = by_launch.size() >= kFewestRepeats && !has_hole;
+  std::vector<base::Nanos> times = known ? std::move(by_launch) : std::move(by_work);
   const auto not_rising = std::greater_equal<>();
   if (std::adjacent_find(times.begin(), times.end(), not_rising) != times.end()) return {};
   return times;

@@ -157,7 +157,7 @@ struct LabelRow {
   std::uint32_t entry = 0;
 };
 
-// Rows of one type that sit in somebody's Pages.
+// Rows of one type that sit in the Pages of another object.
 template <class T>
 using Rows = std::span<T>;
 

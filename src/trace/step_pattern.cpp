@@ -29,7 +29,7 @@ class Pieces {
 
  private:
   struct Group {
-    std::size_t all = 0, last = 0;  // the last is what a repeat behind it repeats
+    std::size_t all = 0, last = 0;  // the last is what a repeat after it repeats
   };
   static constexpr std::size_t kEnough = kMostPieces + 1;  // sums go no further
 

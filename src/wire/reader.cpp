@@ -67,7 +67,7 @@ std::optional<BlockView> BlockReader::next() {
     if (word_at(start) == kBlockMark && bytes <= kMostPayloadBytes) {
       if (left() < kBlockHeaderBytes + bytes) {
         if (!finished_) return std::nullopt;
-        // The last block of a process that was killed, unless whole blocks come behind it.
+        // The last block of a process that was killed, unless whole blocks come after it.
       } else if (const std::span<const char> payload(start + kBlockHeaderBytes, bytes);
                  crc32c(payload, crc32c({start + 4, 8})) == word_at(start + 12)) {
         const BlockView block{static_cast<BlockKind>(word_at(start + 4)), offset_, payload};

@@ -14,7 +14,7 @@ class TickClock {
   void add(const Anchor& anchor);  // in the order of the file
 
   bool empty() const { return anchors_.empty(); }
-  // Nanoseconds since the first anchor. The wall clock is not followed when somebody sets it, so
+  // Nanoseconds since the first anchor. A wall clock that is set meanwhile is not followed, so
   // that lengths of time stay true. Between anchors a straight line, outside the line of the
   // nearest two. Ticks that no process can have counted give a time of 36 years.
   base::Nanos elapsed_ns(std::uint64_t ticks) const {

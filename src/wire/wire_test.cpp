@@ -291,7 +291,7 @@ TEST(TickClock, InterpolatesAndIgnoresSetClocks) {
   TickClock clock;
   clock.add({1'000, 100, 5'100});
   clock.add({3'000, 1'100, 6'100});
-  clock.add({5'000, 2'100, 9'999'100});  // somebody set the wall clock
+  clock.add({5'000, 2'100, 9'999'100});  // the wall clock was set
   EXPECT_EQ(clock.elapsed_ns(1'000), 0);
   EXPECT_EQ(clock.elapsed_ns(2'000), 500);
   EXPECT_EQ(clock.elapsed_ns(5'000), 2'000);

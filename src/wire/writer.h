@@ -50,7 +50,7 @@ void put_anchor(std::string& out, const Anchor& anchor);
 // Names from `first` on, in the order of their numbers. Splits into as many blocks as needed.
 void put_names(std::string& out, NameId first, std::span<const std::string_view> names);
 void put_thread(std::string& out, ThreadId thread, std::int64_t system_id, std::string_view name);
-// The record behind a step or a counter holds its value.
+// The record after a step or a counter holds its value.
 void put_events(std::string& out, ThreadId thread, std::span<const Record> records);
 void put_logs(std::string& out, std::span<const LogLine> lines);
 void put_dropped(std::string& out, ThreadId thread, std::uint64_t count);
