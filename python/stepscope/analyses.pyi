@@ -1102,7 +1102,7 @@ class Analyses:
         Returns:
             Tables:
             outlook: one device: what it loses, and for how long it lasts.
-            leaks: one place in the program that leaves memory behind, the most first.
+            leaks: one place in the program that leaks memory, the most first.
             outliving: a place where some allocations live on for steps and most do not.
             growth: one step of one device.
 

@@ -218,7 +218,7 @@ Answers pressure(double percent) {
                         {"memory_bytes", whole(100 * kEveryRuleMiB)}});
 }
 
-// Of six steps, those that left memory behind; where none did, the analysis lists no leak.
+// Of six steps, those that leaked memory; where none did, the analysis lists no leak.
 Answers leak(double steps) {
   Answers answers;
   answers.add("memory-leaks", "outlook",

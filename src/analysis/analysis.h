@@ -40,12 +40,12 @@ struct Parameter {
 };
 
 // Values of an analysis' parameters, checked against its row: every parameter has a value, but
-// for sizes nobody knows.
+// for sizes that are not known.
 class Options {
  public:
   std::int64_t count(std::string_view name) const { return whole_.at(std::string(name)); }
   base::Nanos duration(std::string_view name) const { return whole_.at(std::string(name)); }
-  // Not set: nobody said it.
+  // Not set: not known.
   std::optional<base::Bytes> size(std::string_view name) const {
     const auto found = whole_.find(std::string(name));
     return found == whole_.end() ? std::nullopt : std::optional(found->second);

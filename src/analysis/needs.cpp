@@ -94,7 +94,7 @@ std::string why_not_answered(const Analysis& analysis, const RunView& view) {
         "'annotations')";
   }
   if (analysis.needs == Needs::kSystem) {
-    why += "; stepscope.profile takes them unless it is told system=False";
+    why += "; stepscope.profile takes them unless it is given system=False";
   }
   const std::string answers = view.windows.empty() ? answered_by(view) : std::string();
   if (!answers.empty()) why += "; this answers: " + answers;

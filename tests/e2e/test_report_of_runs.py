@@ -290,7 +290,7 @@ def test_what_is_missing_is_named_once_and_whole(program: Program, made: Made) -
     for sentence in (
         NO_NVML,
         NO_RAPL,
-        "Somebody set the clock of the machine by 7.0 s; times here do not follow it.",
+        "The clock of the machine was set by 7.0 s; times here do not follow it.",
         "No part of the machine tells its energy or power.",
     ):
         assert said.count(sentence) == 1, sentence

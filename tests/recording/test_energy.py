@@ -120,7 +120,7 @@ def test_a_step_without_known_energy_is_in_no_mean(
     assert 0 < work["measured"] < work["calls"]
     assert work["joules_per_call"] == pytest.approx(work["joules"] / work["measured"])
     report = " ".join(program.run("report", str(run)).stdout.decode().split())
-    assert f"energy of {unknown} of 16 steps is not known; what is told per step" in report
+    assert f"energy of {unknown} of 16 steps is not known; what is given per step" in report
 
 
 def test_a_driver_that_does_not_answer_is_in_the_report(

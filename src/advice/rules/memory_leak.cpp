@@ -1,4 +1,4 @@
-// One place of the program leaves memory behind in step after step.
+// One place of the program leaks memory in step after step.
 #include <algorithm>
 #include <array>
 
@@ -30,12 +30,12 @@ std::vector<Finding> judge_memory_leak(const Facts& facts) {
   }
   finding.title = {"Memory grows by {} per step and is never freed", {bytes(per_step)}};
   finding.detail = {
-      "{} ({}) leaves something behind in {} of {} steps; the first and "
+      "{} ({}) leaks in {} of {} steps; the first and "
       "the last cannot tell.",
       {worst->text("where"), worst->text("category"), count(worst->number("in_steps")),
        count(worst->number("of_steps"))}};
   const double soon = facts.threshold(kMemoryLeak.id, "critical_steps");
-  finding.measured = {"memory left behind per step", per_step, 0, base::Unit::kBytes};
+  finding.measured = {"memory leaked per step", per_step, 0, base::Unit::kBytes};
   if (until_full > 0) {
     finding.detail.form += " If it goes on, memory is full after {} more steps.";
     finding.detail.figures.push_back(count(until_full));

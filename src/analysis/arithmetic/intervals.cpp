@@ -55,7 +55,7 @@ Intervals subtract(std::span<const Interval> a, std::span<const Interval> b) {
   for (const Interval& whole : a) {
     base::Nanos at = whole.start;
     while (j < b.size() && b[j].end <= at) ++j;
-    // What ends behind `whole` stays: it may cover the next one too.
+    // What ends after `whole` stays: it may cover the next one too.
     for (; j < b.size() && b[j].start < whole.end; ++j) {
       if (b[j].start > at) out.push_back({at, b[j].start});
       at = b[j].end;

@@ -45,7 +45,7 @@ struct SuffixOrder {
   std::vector<std::uint32_t> common;  // with the one before: equal symbols, `depth` at most
 };
 
-// Symbols are below `symbols`; what is behind the end is smaller than any of them.
+// Symbols are below `symbols`; what is past the end is smaller than any of them.
 SuffixOrder order_suffixes(std::span<const std::uint32_t> text, std::uint32_t symbols,
                            std::uint32_t depth);
 

@@ -69,7 +69,7 @@ double freedom_of(const SideSum& before, const SideSum& after, double variance) 
   return sum > 0 ? variance * variance / sum : std::numeric_limits<double>::infinity();
 }
 
-// Of what a run says, the variance that one step alone would have; nothing: nobody knows.
+// Of what a run says, the variance that one step alone would have; nothing: not known.
 std::optional<double> of_one_step(const SideSum& side) {
   if (static_cast<double>(side.all_steps) <= side.runs) return std::nullopt;
   return side.within * side.steps;
@@ -141,7 +141,7 @@ Enough needed_by(const SideSum& before, const SideSum& after, double between, bo
             .runs = after.runs,
             .worth = worth_of(after, before)};
   const double wanted = wanted_of(certainty, before.value);
-  constexpr std::int64_t kFewest = 2;  // of one nobody knows anything
+  constexpr std::int64_t kFewest = 2;  // one says nothing
   constexpr std::int64_t kForAnInterval = 5;
   if (!(wanted > 0)) return {.steps = kForAnInterval};  // it was nothing: nothing is small for it
   Enough out{.is_assumed = !of_one_step(before) && !of_one_step(after)};

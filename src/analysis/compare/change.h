@@ -41,13 +41,13 @@ struct Difference {
   double before = 0, after = 0;                   // means over the runs of each side
   std::size_t steps_before = 0, steps_after = 0;  // settled, all runs of a side together
   std::size_t runs_before = 0, runs_after = 0;
-  // Of after − before; nothing where a side has one step in all: then nobody knows.
+  // Of after − before; nothing where a side has one step in all: then it is unknown.
   struct Bounds {
     double low = 0, high = 0;
   };
   std::optional<Bounds> bounds = std::nullopt;
   double smallest_seen = 0;  // the change that would be seen so often; of no use without bounds
-  // Where it is more than what is worth seeing, or nobody knows.
+  // Where it is more than what is worth seeing, or is not known.
   std::optional<Enough> enough = std::nullopt;
 
   double difference() const { return after - before; }

@@ -1,4 +1,4 @@
-// The statistic behind `diff` and `check`: known quantiles, what is warm-up, what an interval
+// The statistic of `diff` and `check`: known quantiles, what is warm-up, what an interval
 // holds.
 #include <array>
 #include <cmath>
@@ -211,7 +211,7 @@ TEST(Verdict, WhatMayBeNoiseIsUnsure) {
   EXPECT_EQ(verdict_of(1000, 1200, 300), "unsure");
   EXPECT_EQ(verdict_of(1200, 1000, 300), "unsure");
   EXPECT_EQ(verdict_of(1000, 1200, 300, 200), "slower");  // many steps tell
-  EXPECT_EQ(verdict_of(1000, 1200, 0, 1), "unsure");      // of one step nobody knows
+  EXPECT_EQ(verdict_of(1000, 1200, 0, 1), "unsure");      // one step says nothing
   EXPECT_EQ(Verdicts(100'000, 1, false).of({1000, 1200, {}}).verdict, "unsure");
 }
 

@@ -89,7 +89,7 @@ StepSums step_sums_of(const WindowView& window) {
   return out;
 }
 
-// The steps of a window behind those of the windows before it.
+// The steps of a window after those of the windows before it.
 void append(StepSums& all, const StepSums& window) {
   const std::size_t steps = all.steps + window.steps;
   for (const auto sums :
@@ -299,7 +299,7 @@ void add_diff_times(base::Table& table, const Compared& before, const Compared& 
     const std::array<Estimate, 1> one = {estimate(a, average)};
     const std::array<Estimate, 1> other = {estimate(b, average)};
     Difference change = compare(one, other, certainty);
-    // What a profiler costs is in one of them, and nobody knows how much that is.
+    // What a profiler costs is in one of them, and how much that is is not known.
     if (before.kind != after.kind) change.bounds.reset();
     add_diff_time(table, name, change);
   }
@@ -406,7 +406,7 @@ void add_diff_remarks(Answer& answer, const Compared& before, const Compared& af
       answer.remarks.push_back(side.name + " has no steps: nothing to compare.");
     } else if (of->lengths.size() == 1) {
       answer.remarks.push_back(side.name +
-                               " has one step, so that nobody can say how much steps differ by "
+                               " has one step, so it is not known how much steps differ by "
                                "themselves: record five or more.");
     }
     for (const Remark& remark : side.steps.remarks) {

@@ -64,7 +64,7 @@ std::string few_steps(const Difference& change) {
   return std::string(before && after ? "both sides have one step"
                      : before        ? "the baseline has one step"
                                      : "the run has one step") +
-         ", so that nobody can say how much steps differ by themselves";
+         ", so it is not known how much steps differ by themselves";
 }
 
 // The outcome of the change alone.
@@ -154,7 +154,7 @@ Judged judge_one(const GateLimit& limit, const GateRules& rules, std::span<const
                       .spread = rules.spread.value_or(spread_of(limit.average)),
                       .worth_seeing = rules.worth_seeing.value_or(
                           limit.average == Average::kTypical ? 0.05 : 0.10)};
-  // Nobody who allows more wants to see less.
+  // A limit that allows more does not ask to see less.
   if (limit.worse_share) {
     certainty.worth_seeing = std::max(certainty.worth_seeing, *limit.worse_share);
   } else if (limit.worse_by && *limit.worse_by > 0) {
@@ -248,8 +248,10 @@ StepChoice choose_steps(std::span<const RunSamples> before, std::span<const RunS
     return {StepKind::kTraced, "of both sides the traced steps, since " + name + " has no others"};
   }
   if (const auto untold = is(StepKind::kUntold); untold != runs.end()) {
-    return {StepKind::kTraced, "the steps of " + name + " were traced, which costs time; nobody " +
-                                   "says whether those of " + (*untold)->name + " were"};
+    return {StepKind::kTraced, "the steps of " + name +
+                                   " were traced, which costs time; it is not known whether those "
+                                   "of " +
+                                   (*untold)->name + " were"};
   }
   return {StepKind::kTraced};
 }

@@ -119,13 +119,13 @@ struct Judged {
   double allowed = 0;         // to be worse by, in the unit of the limit
   std::string why;            // not judged, or unsure: a sentence
   std::string remark = {};    // about the figures, whatever the outcome
-  bool as_it_is = false;      // one figure of the whole run: nobody knows its noise
+  bool as_it_is = false;      // one figure of the whole run: its noise is not known
   bool about_run = false;     // no limit: how it ended, that it has no steps; `why` says all
 };
 
 // Whether it makes the gate fail.
 bool fails(const Judged& judged, const GateRules& rules);
-// A limit that somebody wrote down and that could not be judged: a gate that looks away is none.
+// A limit that was written down and that could not be judged: a gate that looks away is none.
 bool is_overlooked(const Judged& judged);
 
 // Runs before may be missing where limits are bounds only. What makes all limits worthless comes

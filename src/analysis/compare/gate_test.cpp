@@ -103,7 +103,7 @@ TEST(Gate, WhatIsUnsureSaysWhatItTakes) {
   quiet.samples[talk.name] = {.values = {0, 0, 0, 0}, .per_step = true};
   loud.samples[talk.name] = {.values = {0, 0.1, 0, 0.08}, .per_step = true};
   const std::vector<Judged> cases = {
-      judged(step_limit(0), noisy(100, 1), noisy(100, 1)),  // nobody knows how much steps vary
+      judged(step_limit(0), noisy(100, 1), noisy(100, 1)),  // how much steps vary is unknown
       judged(step_limit(0), noisy(100, 1), noisy(100, 8)),  // the other side does
       judged(step_limit(0), noisy(100, 40), noisy(100, 1)),
       judged(step_limit(0), noisy(100, 6), noisy(100, 6)),
@@ -253,13 +253,13 @@ TEST(Gate, TracedAgainstUntracedIsUnsureAndSaysWhy) {
   EXPECT_FALSE(fails(judged, {.limits = {}}));
 }
 
-// Step times of a file do not say whether somebody traced.
+// Step times of a file do not say whether a profiler ran.
 TEST(Gate, WhatDoesNotSayIsHeldAgainstAnythingAndItIsSaid) {
-  const RunSamples told = named("b", 0, 150);
+  const RunSamples known = named("b", 0, 150);
   const Judged judged =
-      judge({.limits = {step_limit(0)}}, std::vector{steps_of(100)}, std::vector{told}).front();
+      judge({.limits = {step_limit(0)}}, std::vector{steps_of(100)}, std::vector{known}).front();
   EXPECT_EQ(judged.outcome, Outcome::kFailed);
-  EXPECT_NE(judged.remark.find("nobody says whether those of run were"), std::string::npos);
+  EXPECT_NE(judged.remark.find("it is not known whether those of run were"), std::string::npos);
   EXPECT_EQ(choose_steps(std::vector{steps_of(1)}, std::vector{named("a", 1, 2)}).remark, "");
 }
 

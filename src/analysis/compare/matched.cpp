@@ -16,7 +16,7 @@ using base::Cell;
 using base::Null;
 using base::TableLine;
 
-// What a name took in each step of a side; nothing where nobody knows.
+// What a name took in each step of a side; nothing where it is not known.
 std::vector<double> matched_steps_of(const SideRank& of, SumsByStep StepSums::* sums,
                                      std::string_view name) {
   const auto rank = of.side->by_step.find(of.rank);

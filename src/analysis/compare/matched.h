@@ -24,7 +24,7 @@ struct SideRank {
 inline constexpr double kLeastOfStep = 0.001;
 inline constexpr double kLeastOfItself = 0.05;
 
-// What a row took in each step of either side. Empty where nobody knows.
+// What a row took in each step of either side. Empty where it is not known.
 struct RowSteps {
   std::vector<double> before = {}, after = {};
 };
@@ -50,7 +50,7 @@ class Verdicts {
   Certainty certainty_;
 };
 
-// What an operator is called without the name of the library behind it: the convolutions of cudnn
+// What an operator is called without the name of its library: the convolutions of cudnn
 // and miopen are one operator, and so are the kinds of fused attention.
 std::string operator_family(std::string_view name);
 

@@ -7,7 +7,7 @@
 namespace stepscope::analysis {
 namespace {
 
-// Of fewer steps nobody can tell how much one hands on to the next.
+// Fewer steps do not show how much one hands on to the next.
 constexpr std::size_t kFewestToTell = 10;
 
 // How many steps an average leaves out at either end.
@@ -66,10 +66,10 @@ double median_of(std::vector<double> values) {
 }
 
 std::size_t warmup_steps(std::span<const double> steps) {
-  constexpr std::size_t kFewest = 6;    // of fewer nobody can say which are unlike the others
+  constexpr std::size_t kFewest = 6;    // fewer do not show which are unlike the others
   constexpr std::size_t kSettled = 3;   // so many in a row end it
   constexpr double kDeviations = 4;     // from the second half's median
-  constexpr double kLeastShare = 0.05;  // steps that are nearly alike are not told apart
+  constexpr double kLeastShare = 0.05;  // steps that are nearly alike are one kind
   constexpr double kMadToSigma = 1.4826;
   if (steps.size() < kFewest) return 0;
   const std::span<const double> later = steps.subspan(steps.size() / 2);

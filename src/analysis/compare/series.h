@@ -39,7 +39,7 @@ struct Estimate {
 Estimate estimate(std::span<const double> settled, Average average);
 
 // How much of its distance from the average a step hands on to the next one, 0 to 1, and not less
-// than it may well be. Of fewer than ten steps nobody can tell: what recorded runs show.
+// than it may well be. Fewer than ten steps do not show it: what recorded runs show.
 double handed_on(std::span<const double> settled, Average average);
 
 }  // namespace stepscope::analysis

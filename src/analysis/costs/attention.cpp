@@ -19,7 +19,7 @@ struct AttentionPlaces {
   Layout layout;
   AttentionPlace causal;
   Causal says = Causal::kTruth;
-  AttentionPlace query = 0;                    // 1: behind the gradient of the output
+  AttentionPlace query = 0;                    // 1: after the gradient of the output
   AttentionPlace lengths = kAttentionNowhere;  // given: sequences of several lengths are packed
   AttentionPlace window = kAttentionNowhere;   // how far queries see, where that is limited
   std::size_t windows = 2;                     // numbers it has: to the left and right, or one

@@ -45,7 +45,7 @@ Cost cost_of_product(const Product& p) {
   return cost;
 }
 
-// An `out` tensor behind the inputs must have the result's shape; else the list is of another call.
+// An `out` tensor after the inputs must have the result's shape; else the list is of another call.
 bool fits_matrix_products(const Call& call, std::size_t inputs, const Dims& out) {
   if (call.size() == inputs) return true;
   const Tensor* last = call.tensor(inputs);

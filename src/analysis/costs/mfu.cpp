@@ -29,7 +29,7 @@ namespace {
 // What model FLOPs utilisation adds up: FLOPs and time by step, by arithmetic, and of what is not
 // known; the profiler's counts beside ours.
 
-// The place of types without a peak, behind all arithmetics.
+// The place of types without a peak, after all arithmetics.
 constexpr std::size_t kNoPeak = kArithmetics;
 
 struct MfuTypeSums {

@@ -90,7 +90,7 @@ struct KnownDevice {
 // Longer names stand before those they contain.
 std::span<const KnownDevice> known_devices();
 
-// Devices that call themselves only "AMD Radeon Graphics", or nothing: told by their properties.
+// Devices that call themselves only "AMD Radeon Graphics", or nothing: known by their properties.
 struct NamelessDevice {
   std::int64_t compute_major, compute_minor, multiprocessors;
   std::int64_t from_gb, below_gb;

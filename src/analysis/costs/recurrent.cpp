@@ -15,7 +15,7 @@ constexpr RecurrentPlace kRecurrentNowhere = 99;
 struct RecurrentPlaces {
   std::string_view name;
   RecurrentPlace buffer;  // all weights in one
-  RecurrentPlace state;   // and behind it that of cells
+  RecurrentPlace state;   // and after it that of cells
   RecurrentPlace mode, hidden, projected, layers, bidirectional;
   RecurrentPlace mask = kRecurrentNowhere;  // which gradients are asked for
 };

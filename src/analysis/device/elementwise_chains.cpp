@@ -22,7 +22,7 @@ namespace {
 struct ChainKernel {
   std::uint32_t work = 0;  // into WindowView::work
   bool reduces = false;    // sums, means, maxima: it reads what others wrote and writes far less
-  // It works on what a reduction has left, or is a reduction of which nobody knows how much it
+  // It works on what a reduction has left, or is a reduction of which it is not known how much it
   // reads: inside a chain, but never its end.
   bool between = false;
   double numbers = 0;  // of the largest tensor it reads or writes; 0: shapes were not recorded
@@ -96,7 +96,7 @@ ChainKernels::ChainKernels(const WindowView& window)
 std::optional<ChainKernel> ChainKernels::of(std::uint32_t work) {
   const Work& piece = window_.work[work];
   if (piece.work_class != WorkClass::kCompute || !window_.counts(piece)) return std::nullopt;
-  if (window_.has_steps && piece.step < 0) return std::nullopt;  // that is nobody's gain
+  if (window_.has_steps && piece.step < 0) return std::nullopt;  // nothing is gained
   const base::StringId name = trace_.name()[piece.row];
   if (name == base::kNoString) return std::nullopt;
   const Sort sort = sort_of(name);
@@ -163,8 +163,8 @@ constexpr std::size_t kMostBetween = 16;
 // What one kernel for each stretch of a chain would save at the least.
 //
 // A reduction ends a stretch: what follows needs its result, and so reads the numbers again. Inside
-// a stretch nobody reads again what the kernel before has just written or read, and what lies
-// between two of its kernels is written for nobody; the first kernel's output may be needed
+// a stretch no kernel needs to read again what the kernel before has just written or read, and what
+// lies between two of its kernels is needed nowhere else; the first kernel's output may be needed
 // elsewhere, and the last one's is. Where shapes do not say how many tensors a kernel moves, it is
 // one tensor of three.
 double surely_saved(std::span<const ChainKernel> chain, std::span<const Work> work) {
@@ -232,7 +232,7 @@ class ChainFinder {
 
   void add(ChainKernel kernel) {
     while (!run_.empty() && !joins(kernel)) restart();
-    if (run_.empty() && kernel.reduces && kernel.numbers == 0) return;  // nobody knows of what
+    if (run_.empty() && kernel.reduces && kernel.numbers == 0) return;  // of what is unknown
     since_pass_ = kernel.between ? since_pass_ + 1 : 0;
     has_reduction_ = has_reduction_ || kernel.reduces;
     run_.push_back(kernel);
@@ -250,12 +250,12 @@ class ChainFinder {
     return kernel.between;
   }
 
-  // Ends the run. What lies behind its last pass over all numbers was between nothing, and begins
+  // Ends the run. What lies after its last pass over all numbers was between nothing, and begins
   // another.
   void restart() {
-    const auto behind = run_.end() - static_cast<std::ptrdiff_t>(since_pass_);
-    const std::vector<ChainKernel> rest(behind, run_.end());
-    run_.erase(behind, run_.end());
+    const auto after = run_.end() - static_cast<std::ptrdiff_t>(since_pass_);
+    const std::vector<ChainKernel> rest(after, run_.end());
+    run_.erase(after, run_.end());
     if (run_.size() > 1) add_chain();
     run_.clear();
     since_pass_ = 0;
@@ -329,7 +329,7 @@ class ChainFinder {
   ChainKernels kernels_;
   Coverage busy_;  // of the stream's device
   std::vector<ChainKernel> run_;
-  std::size_t since_pass_ = 0;  // kernels of it behind the last that works on all numbers
+  std::size_t since_pass_ = 0;  // kernels of it after the last that works on all numbers
   bool has_reduction_ = false;
   bool after_set_ = false;
   std::map<std::vector<std::string_view>, std::size_t> index_;

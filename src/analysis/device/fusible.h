@@ -1,6 +1,6 @@
 // The text in which repeats worth fusing are looked for: the kernels of a rank, stream by stream,
 // as numbers of their names. Matrix products, convolutions, attention, communication and copies end
-// a sequence, and so does a step: nobody fuses over them.
+// a sequence, and so does a step: no compiler fuses over them.
 #pragma once
 
 #include <cstdint>

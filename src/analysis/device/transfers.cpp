@@ -66,7 +66,7 @@ bool synchronises(std::string_view call) {
 struct Blocking {
   Row call = trace::kNoRow;
   bool waits = false;        // in the call itself
-  Row sync = trace::kNoRow;  // or in the synchronising call right behind it
+  Row sync = trace::kNoRow;  // or in the synchronising call right after it
 };
 
 Blocking blocking_of(const trace::Trace& trace, Row call) {
@@ -99,7 +99,7 @@ std::vector<Transfer> transfers_of(const WindowView& window) {
       if (piece.launch != trace::kNoRow) {
         if (last.call != piece.launch) last = blocking_of(trace, piece.launch);
         const Row op = trace.launches().op[trace.launches().rows.rank(piece.launch)];
-        // A step holds everything; it is nobody who asked.
+        // A step holds everything; it did not ask for the copy.
         if (!std::ranges::binary_search(steps, op)) transfer.op = op;
         transfer.blocking =
             last.waits || last.sync != trace::kNoRow || name.host_memory == "pageable";

@@ -1,5 +1,5 @@
 // The ranges a user named, on the host and on the device. A range owns the device work that calls
-// inside it start, on its own thread; what runs on the device meanwhile may be somebody else's.
+// inside it start, on its own thread; what runs on the device meanwhile may belong to others.
 #include <algorithm>
 #include <array>
 #include <map>

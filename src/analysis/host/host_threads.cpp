@@ -21,7 +21,7 @@ bool names_waiting_call(std::string_view call) {
 bool awaits_its_copy(const trace::Trace& trace, Row row) {
   const std::uint32_t entry = trace.launches().rows.find(row);
   if (entry == base::RowSet::kNone) return false;
-  // A kernel may be over before its call returns and nobody waited; a copy's memory is why one
+  // A kernel may be over before its call returns without a wait; a copy's memory is why one
   // waits.
   return std::ranges::any_of(trace.launches().work_of(entry), [&](Row piece) {
     return trace.kind()[piece] == trace::Kind::kMemcpy && trace.end(piece) <= trace.end(row);

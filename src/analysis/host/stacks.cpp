@@ -456,7 +456,7 @@ class StacksListing {
     }
     const std::size_t all = listed.size();
     if (most != 0 && most < all) {
-      // A caller has at least the time of a callee and stands before it: nobody loses its caller.
+      // A caller has at least the time of a callee and stands before it: none loses its caller.
       std::ranges::stable_sort(listed, std::ranges::greater{},
                                [&](std::uint32_t node) { return total(node); });
       listed.resize(most);

@@ -121,7 +121,7 @@ std::string path_text(const HostPlaces& places, std::uint32_t path) {
   return text;
 }
 
-// The operator behind a piece of work, as a row; its launch where there is none.
+// The operator that launched a piece of work, as a row; its launch where there is none.
 Row ended_by(const trace::Trace& trace, const Work& piece) {
   if (piece.launch == trace::kNoRow) return trace::kNoRow;
   const Row op = trace.launches().op[trace.launches().rows.rank(piece.launch)];

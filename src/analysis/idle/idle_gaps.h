@@ -25,7 +25,7 @@ struct Awaited {
   bool known() const { return work != kNobody; }
 };
 
-// For each piece of work, what its stream was told to wait for between the launch before and its
+// For each piece of work, what its stream had to wait for between the launch before and its
 // own. Empty when the trace holds no such record.
 std::vector<Awaited> awaited_work(const WindowView& window);
 

@@ -45,7 +45,7 @@ struct HostPlaces {
 std::string without_addresses(std::string_view frame);
 
 // Shows every moment of the stretches, a thread after the other, each by time. There are several
-// for every operator: nobody keeps them.
+// for every operator: they are not kept.
 HostPlaces host_moments(const WindowView& window, const std::vector<IdleStretch>& stretches,
                         const std::function<void(const HostMoment&)>& show);
 

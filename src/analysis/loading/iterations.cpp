@@ -123,7 +123,7 @@ constexpr std::size_t kFollowers = 4;  // that must be settled too, but for one
 constexpr std::size_t kFew = 4;        // iterations; of fewer nothing is said of the first
 
 // The first of a recording is often none: workers start in it, or the loop was found in its middle.
-// Told by nearly all of the others, since lengths may alternate for good.
+// Known from nearly all of the others, since lengths may alternate for good.
 bool is_first_odd(std::span<const base::Nanos> lengths) {
   if (lengths.size() < kFew) return false;
   Durations others;

@@ -26,7 +26,7 @@ namespace {
 // What a rank's GPUs did while its loop ran over a loader, by the samples of its machine.
 
 // Shares of the time in which they had nothing to do, as their driver counts; of several GPUs the
-// mean. Nothing where nobody sampled them. The curves must outlive it.
+// mean. Nothing where they were not sampled. The curves must outlive it.
 class GpuMeanwhile {
  public:
   GpuMeanwhile(const RunView& view, const std::vector<NodeCurves>& nodes, std::int32_t rank);
@@ -184,7 +184,7 @@ std::string title_of(const LoaderKey& key) {
              : fmt::format("{} ({})", key.loader, key.phase);
 }
 
-// What the shares do not have: nobody waits for data, and it lies in no step.
+// What the shares do not have: no loop waits for data, and it lies in no step.
 std::string about_end(const LoaderSums& sums) {
   if (sums.end_ns < kNothing ||
       static_cast<double>(sums.end_ns) < kEndMatters * static_cast<double>(sums.time.whole)) {
@@ -282,7 +282,7 @@ constexpr base::ColumnShape kLoaderName{"loader", Type::kText, Unit::kNone,
                                         "its class, or the name it was watched by"};
 constexpr base::ColumnShape kLoaderPhase{
     "phase", Type::kText, Unit::kNone,
-    "training, validation, … as told, or by a range around the loop"};
+    "training, validation, … as named, or by a range around the loop"};
 constexpr base::ColumnShape kFetchShare{"fetch_share", Type::kReal, Unit::kShare,
                                         "of making batches: all but transform and collate"};
 constexpr base::ColumnShape kTransformShare{

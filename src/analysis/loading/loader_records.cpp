@@ -246,7 +246,8 @@ class Reading {
   }
 
   std::string phase_of(Row row, std::string_view loader) const {
-    if (const std::string_view told = told_phase(loader); !told.empty()) return std::string(told);
+    if (const std::string_view phase = told_phase(loader); !phase.empty())
+      return std::string(phase);
     for (Row above = trace_.parent()[row]; above != trace::kNoRow; above = trace_.parent()[above]) {
       const std::string_view found = phase_of_range(trace_.name_text(above));
       if (!found.empty()) return std::string(found);

@@ -76,7 +76,7 @@ std::map<std::int32_t, RankLoading> loading_by_rank(const RunView& view);
 
 // What kept a batch from being there in time.
 enum class LateCause : std::uint8_t {
-  kUnknown,    // nobody recorded how it was made
+  kUnknown,    // how it was made was not recorded
   kFetchWait,  // the dataset waits: for storage, a network, a lock
   kFetchWork,  // the dataset computes
   kTransform,

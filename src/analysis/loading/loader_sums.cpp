@@ -85,7 +85,7 @@ std::optional<double> LoaderSums::capacity() const {
 }
 
 std::optional<std::int64_t> LoaderSums::workers_needed() const {
-  constexpr double kHeadroom = 1.1;  // nobody keeps up who is busy all the time
+  constexpr double kHeadroom = 1.1;  // a worker that is always busy does not keep up
   constexpr double kMost = 1e6;
   const bool has_later = later_made.count() > 0;
   const Durations& lengths = has_later ? later_made : made.lengths;
@@ -152,7 +152,7 @@ void add_wait(LoaderSums& sums, LoopTime& slowed, const BatchWait& wait, const M
 std::map<LoaderKey, LoaderSums> loader_sums(const RankLoading& rank,
                                             const std::vector<RecordedStep>& steps, Nanos least) {
   std::map<LoaderKey, LoaderSums> loaders;
-  std::map<std::string, std::string> phases;  // of a loader, for batches nobody received
+  std::map<std::string, std::string> phases;  // of a loader, for batches never received
   std::map<LoaderKey, LoopTime> slowed;
   std::vector<const LoaderKey*> key_of(rank.made.size(), nullptr);
   for (const BatchWait& wait : rank.waits) {

@@ -46,7 +46,7 @@ struct WorkerSums {
   struct Alive {
     base::Nanos first = 0, last = 0;  // from its first batch to the end of its last
   };
-  // Of each process, for each pass: between two passes nobody asks for a batch.
+  // Of each process, for each pass: between two passes no batch is asked for.
   std::map<std::int64_t, std::map<std::int64_t, Alive>> processes = {};
   std::int64_t late = 0;  // waits that were for a batch of its making
   base::Nanos late_ns = 0;
@@ -91,7 +91,7 @@ struct LoaderSums {
   double wait_share() const { return time.wait_share(); }
   double later_wait_share() const { return time.later_wait_share(); }
   std::optional<LateCause> cause() const;  // of most of the waiting; nothing: none known
-  // That was waited for longest once it had begun: opening a dataset comes once. Where nobody was
+  // That was waited for longest once it had begun: opening a dataset comes once. Where none was
   // late from then on, at all.
   std::optional<std::int64_t> late_worker() const;
   // Batches a second that can be made: by all workers side by side, or by the loop itself.

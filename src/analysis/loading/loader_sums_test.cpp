@@ -113,7 +113,7 @@ TEST(LoaderSums, ALoopThatValidatesBetweenTwoBatchesIsNotLongerForIt) {
   }
   EXPECT_DOUBLE_EQ(loop.sums().wait_share(), 0.2);
   EXPECT_EQ(loop.sums().between.mean(), 40.0 * kLoaderSumsMs);
-  loop.steps.clear();  // nobody marks any
+  loop.steps.clear();  // none is marked
   EXPECT_DOUBLE_EQ(loop.sums().wait_share(), 0.2);
   EXPECT_EQ(loop.sums().between.mean(), 40.0 * kLoaderSumsMs);
 }
@@ -131,7 +131,7 @@ TEST(LoaderSums, AWorkerThatStaysIsNotIdleBetweenPasses) {
   for (std::int64_t pass = 0; pass < 3; ++pass) {
     for (std::int64_t i = 0; i < 10; ++i)
       loop.batch(20 * kLoaderSumsMs, 0, 20 * kLoaderSumsMs, pass, i);
-    loop.now += 5000 * kLoaderSumsMs;  // nobody asks
+    loop.now += 5000 * kLoaderSumsMs;  // no batch is asked for
   }
   const WorkerSums worker = loop.sums().workers.at(0);
   EXPECT_EQ(worker.processes.size(), 1U);

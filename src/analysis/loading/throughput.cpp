@@ -32,7 +32,7 @@ constexpr std::array kThroughputParameters = std::to_array<Parameter>({
 
 constexpr base::ColumnShape kThroughputPhase{
     "phase", Type::kText, Unit::kNone,
-    "training, validation, … as told, or by a range around the loop"};
+    "training, validation, … as named, or by a range around the loop"};
 constexpr base::ColumnShape kThroughputPerSecond{
     "iterations_per_second", Type::kReal, Unit::kPerSecond, "iterations over the time they took"};
 constexpr base::ColumnShape kSamplesPerSecond{

@@ -25,7 +25,7 @@ inline constexpr Parameter kDeviceMemoryParameter = {
 std::optional<base::Bytes> own_limit(const HistoryWork& work);
 
 // How much there is to fill: the option first, then the trace of the same rank, then what the
-// allocator was refused. Not set: nobody says it.
+// allocator was refused. Not set: not known.
 std::optional<DeviceMemory> device_memory(const RunView& view, const SnapshotView& snapshot,
                                           const HistoryWork& work, const Options& options);
 

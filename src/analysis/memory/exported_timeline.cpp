@@ -96,7 +96,7 @@ void add_exported(Answer& answer, const ExportedView& view, std::size_t points, 
   }
   add_exported_timeline_steps(answer.tables[kStepTable], view);
   answer.remarks.push_back(
-      fmt::format("{}: as torch's profiler told the categories; it has none for communication, and "
+      fmt::format("{}: with the categories of torch's profiler; it has none for communication, and "
                   "no stacks.",
                   view.label));
 }

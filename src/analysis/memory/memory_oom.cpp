@@ -124,12 +124,12 @@ void add_gradients(const Failure& failure, const HistoryWork& work, std::vector<
   const Bytes gradients = of(failure, Category::kGradients);
   if (gradients == 0 || remedies_place_at(work, failure.event) != Place::kForward) return;
   out.push_back({"no gradients during the forward pass", gradients, enough(gradients, failure),
-                 "call zero_grad(set_to_none=True) before the forward pass, not behind it"});
+                 "call zero_grad(set_to_none=True) before the forward pass, not after it"});
 }
 
 void add_chunks(const Failure& failure, const std::string& where, std::vector<Remedy>& out) {
   const Bytes room = failure.from_driver - failure.short_by;
-  // Under a limit of its own nobody knows how much room there was.
+  // Under a limit of its own it is not known how much room there was.
   int parts = failure.is_own_limit ? 4 : 2;
   while (!failure.is_own_limit && parts < 16 && failure.from_driver / parts > room) parts *= 2;
   const Bytes saves = failure.from_driver - failure.from_driver / parts;
@@ -180,10 +180,10 @@ void add_activations(const Failure& failure, const HistoryWork& work, const Stac
     stacks.push_back(work.allocations.list[group.first].stack);
     if (places.size() == kRemediesPlaces) break;
   }
-  const std::vector<std::string> told = texts.told_apart(stacks);
+  const std::vector<std::string> names = texts.told_apart(stacks);
   for (std::size_t i = 0; i < places.size(); ++i) {
     const AliveGroup& group = *places[i];
-    const std::string& where = told[i];
+    const std::string& where = names[i];
     if (where.empty() || group.bytes == all) continue;
     out.push_back(
         {fmt::format("recompute what {} keeps", where), group.bytes,

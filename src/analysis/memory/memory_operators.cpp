@@ -54,7 +54,7 @@ struct TraceMemory {
 
   // The operator that was running; into OpCalls::calls.
   std::uint32_t call(const MemoryEvent& event) const { return marks->call[event.entry]; }
-  // Behind it; -1 where not given.
+  // After it; -1 where not given.
   base::Bytes allocated(const MemoryEvent& event) const {
     return table->total_allocated[event.entry];
   }

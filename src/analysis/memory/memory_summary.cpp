@@ -259,7 +259,7 @@ void add_agreement(Answer& answer, const RunView& view, const StatsView& stats) 
   if (view.snapshots.empty()) return;
   const std::vector<const SnapshotView*> beside = snapshots_beside(view, stats);
   if (beside.size() != 1) {
-    say("which snapshot is of the same process cannot be told, so they are not compared (the same "
+    say("which snapshot is of the same process is not known, so they are not compared (the same "
         "name up to the first point tells it).");
     return;
   }

@@ -133,7 +133,7 @@ void find_steps(SnapshotView& view, const trace::Run& run) {
   put_in_order(view.steps);
 }
 
-// The end of the path that begins behind so many slashes from its end.
+// The end of the path that begins after so many slashes from its end.
 std::string_view tail_of(std::string_view path, std::size_t folders) {
   std::size_t at = path.size();
   for (std::size_t i = 0; i <= folders; ++i) {

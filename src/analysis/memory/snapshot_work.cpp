@@ -9,7 +9,7 @@
 namespace stepscope::analysis {
 namespace {
 
-// The first event at or behind a time. Times of one history rise.
+// The first event at or after a time. Times of one history rise.
 std::uint32_t event_at(const memory::History& history, base::Nanos time) {
   const auto times = history.time.span();
   return static_cast<std::uint32_t>(std::ranges::lower_bound(times, time) - times.begin());

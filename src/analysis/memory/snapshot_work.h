@@ -29,11 +29,11 @@ struct StepEvents {
   StepBorders from = StepBorders::kEqualParts;
   std::vector<std::int64_t> number;  // of each step; its place where nothing numbers them
   std::vector<std::uint32_t> begin;  // first event of each step
-  std::uint32_t end = 0;             // behind the last event of the last step
+  std::uint32_t end = 0;             // past the last event of the last step
   bool counted = false;              // the marked numbers repeat or fall: places stand for them
 
   std::size_t size() const { return begin.size(); }
-  // The step an event belongs to; -1: before the first, or behind the last.
+  // The step an event belongs to; -1: before the first, or after the last.
   std::int32_t at(std::uint32_t event) const;
 };
 

@@ -15,7 +15,7 @@ using base::Nanos;
 using trace::Kind;
 using trace::Row;
 
-// One without a name is none: it could be told from no other.
+// One without a name is none: it would look like any other.
 bool is_operator_in_op_calls(const trace::Trace& trace, Row row) {
   return trace.kind()[row] == Kind::kCpuOp && trace.phase()[row] == trace::Phase::kSpan &&
          (trace.flags()[row] & trace::kFarTime) == 0 && trace.name()[row] != base::kNoString &&

@@ -72,7 +72,7 @@ TEST(OpCalls, WithoutALaunchTheExternalIdNamesTheOperator) {
   recording.op("early", 0, 10, "1", 5);
   recording.op("late", 500, 510, "1", 5);
   recording.kernel(100, 107, -1, 5);
-  recording.kernel(120, 121, -1, 6);  // an id nobody has
+  recording.kernel(120, 121, -1, 6);  // an id of no operator
   EXPECT_EQ(op_calls(recording.view().windows[0]).of_work, (Numbers{0, kNone}));
 }
 

@@ -106,7 +106,7 @@ OpKeys keys_by_shape(const WindowView& window, const OpCalls& ops);
 
 // The innermost `frames` Python frames around a call, 0: all of them; without those that only pass
 // calls on (built-in functions, nn.Module's _call_impl) or name a module, not a place. A backward
-// operator without frames has those of its forward operator, behind "backward of ".
+// operator without frames has those of its forward operator, after "backward of ".
 OpKeys keys_by_stack(const WindowView& window, const OpCalls& ops, std::size_t frames);
 
 }  // namespace stepscope::analysis

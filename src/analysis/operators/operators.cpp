@@ -160,7 +160,7 @@ void merge_operators(OperatorsRank& into, const OperatorsRank& other) {
   into.memory |= other.memory;
 }
 
-// A little that nobody knows does not hide what is known of the rest.
+// A little that is not known does not hide what is known of the rest.
 constexpr Nanos kKnownEnough = 20;
 
 Cell tensor_cores(const OpSums& sums) {

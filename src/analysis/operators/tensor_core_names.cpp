@@ -21,7 +21,7 @@ bool contains_any(std::string_view text, const std::array<std::string_view, N>& 
       parts, [&](std::string_view part) { return contains_tensor_core_names(text, part); });
 }
 
-// A word that no letter stands before or behind: "hmma" in "x_hmma8", not in "Hemma".
+// A word that no letter stands before or after: "hmma" in "x_hmma8", not in "Hemma".
 bool has_tensor_core_names_word(std::string_view text, std::string_view word) {
   for (std::size_t at = text.find(word); at != std::string_view::npos;
        at = text.find(word, at + 1)) {
@@ -58,7 +58,7 @@ bool has_tensile_instruction(std::string_view name) {
          name[at + 3] <= '9';
 }
 
-// "F8BS" in "Custom_Cijk_Alik_Bljk_F8BS_…", behind the letters of the dimensions: the types.
+// "F8BS" in "Custom_Cijk_Alik_Bljk_F8BS_…", after the letters of the dimensions: the types.
 bool has_tensile_fp8(std::string_view name) {
   std::size_t at = name.find("Cijk_");
   for (int part = 0; part < 3 && at != std::string_view::npos; ++part) {
@@ -215,7 +215,7 @@ TensorCoreUse memory_efficient(std::string_view name) {
 }
 
 TensorCoreUse triton(std::string_view name) {
-  // A reduction may hold a product when Inductor is told to write products itself.
+  // A reduction may hold a product when Inductor is set to write products itself.
   if (name.starts_with("triton_poi_") || name.starts_with("triton_for_")) {
     return not_used("written by Inductor for single elements");
   }

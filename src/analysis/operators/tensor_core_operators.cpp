@@ -113,7 +113,7 @@ constexpr std::array kAten = std::to_array<std::string_view>({
     "thnn_conv2d",
 });
 
-// Nodes of autograd without the number behind them, in order.
+// Nodes of autograd without the number after them, in order.
 constexpr std::array kNodes = std::to_array<std::string_view>({
     "AddbmmBackward",
     "AddmmBackward",

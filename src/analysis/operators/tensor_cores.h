@@ -1,6 +1,6 @@
 // Whether a kernel uses the units for matrix products (NVIDIA's tensor cores, AMD's matrix cores),
-// told by its name, and which operators could. A name proves it or it does not: what nothing proves
-// is unknown. Which names, and why: docs/metrics/tensor-cores.md.
+// known by its name, and which operators could. A name proves it or it does not: what nothing
+// proves is unknown. Which names, and why: docs/metrics/tensor-cores.md.
 #pragma once
 
 #include <cstdint>

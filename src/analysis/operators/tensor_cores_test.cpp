@@ -99,7 +99,7 @@ constexpr std::array kTensorCoresCases = std::to_array<TensorCoresCase>({
     {"void ck_tile::kentry<2, ck_tile::FmhaBwdOGradDotOKernel<ck_tile::Tile>>(P)", kTensorCoresNo},
     {"void ck_tile::kentry<2, ck_tile::FmhaFwdSplitKVCombineKernel<ck_tile::Tile>>(P)",
      kTensorCoresNo},
-    // A convolution by Fourier transforms: its products, and what is before and behind them.
+    // A convolution by Fourier transforms: its products, and what is before and after them.
     {"void pointwise_mult_and_sum_complex<float2, 8, 4>(float2*, float2*, float2*, int)", kPlain},
     {"void DSE::regular_fft_pad<0, 1, 128, 16, 32, 1, float, float, float2>(float2*, float*)",
      kTensorCoresNo},

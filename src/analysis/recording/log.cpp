@@ -47,7 +47,7 @@ constexpr std::array kLineColumns = std::to_array<base::ColumnShape>({
     {"text", Type::kText, Unit::kNone, "what it said; of several lines the first"},
     {"process", Type::kInt, Unit::kId, "of which process"},
     {"thread", Type::kText, Unit::kNone, "on which thread"},
-    {"rest", Type::kText, Unit::kNone, "the lines behind the first, such as a traceback"},
+    {"rest", Type::kText, Unit::kNone, "the lines after the first, such as a traceback"},
 });
 constexpr std::array<std::string_view, 1> kLogLines = {"lines"};
 constexpr std::array kLogTables = std::to_array<base::TableShape>({

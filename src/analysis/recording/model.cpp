@@ -52,7 +52,7 @@ constexpr std::array kSummaryColumns = std::to_array<base::ColumnShape>({
     {"output_bytes", Type::kInt, Unit::kBytes,
      "outputs of all layers without others: what a forward pass makes at least"},
     {"uncounted", Type::kInt, Unit::kCount,
-     "layers with parameters whose multiplications nobody counted"},
+     "layers with parameters whose multiplications were not counted"},
     {"counted_by", Type::kText, Unit::kNone,
      "stepscope, and torchinfo for layers without a formula here"},
 });
@@ -108,7 +108,7 @@ void add_model(std::int32_t rank, const ModelSummary& model, std::int64_t depth,
   }
 }
 
-// Types of layers that were called, have parameters, and nobody could count.
+// Types of layers that were called, have parameters, and could not be counted.
 void add_model_unknown(const ModelSummary& model, std::set<std::string>& types) {
   if (!model.input_bytes || model.uncounted == 0) return;
   for (std::size_t i = 0; i < model.layers.size(); ++i) {

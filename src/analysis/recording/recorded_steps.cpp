@@ -109,8 +109,8 @@ Mark mark_of(std::string_view name) {
   if (is_save_range(name)) return Mark::kSave;
   const std::size_t sign = name.find('#');
   if (sign == std::string_view::npos) return Mark::kNone;
-  const std::string_view told = told_phase(name.substr(sign + 1));
-  if (told.empty() || told == kTraining) return Mark::kNone;
+  const std::string_view phase = told_phase(name.substr(sign + 1));
+  if (phase.empty() || phase == kTraining) return Mark::kNone;
   const std::string_view what = name.substr(0, sign);
   if (what == "begin loading" || what == "wait for data") return Mark::kAsks;
   return what == "loader ends" ? Mark::kEnds : Mark::kNone;

@@ -44,7 +44,7 @@ base::Nanos recording_start(const RunView& view);
 
 inline constexpr std::string_view kTraining = "training";
 
-// "validation" of "DataLoader (validation)"; empty where it was not told.
+// "validation" of "DataLoader (validation)"; empty where it was not named.
 std::string_view told_phase(std::string_view loader);
 
 // By the name of a range around the loop; empty for any other name.

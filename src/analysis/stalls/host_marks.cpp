@@ -29,7 +29,7 @@ constexpr std::array<std::string_view, kStalls> kHostMarksNames = {
     "input",         "save",      "upload", "sync",  "allocator", "optimizer",
     "communication", "collector", "search", "pause", "launch"};
 
-// As Python's own frames name gc.collect(); collections that nobody called have no frame.
+// As Python's own frames name gc.collect(); collections that Python began itself have no frame.
 constexpr std::string_view kCollectFrame = "<built-in function collect>";
 
 // The direction of the copy a call started; empty where it started none.
@@ -53,7 +53,7 @@ struct MarkNames {
         waiting(trace, names_waiting_call) {}
 };
 
-// The marks of one thread. A call that synchronises right behind a copy of the same operator waits
+// The marks of one thread. A call that synchronises right after a copy of the same operator waits
 // for that copy, so it is of the copy's sort.
 void add_track(const trace::Trace& trace, const trace::Track& track, MarkNames& names,
                std::vector<HostMark>& out) {
@@ -268,7 +268,7 @@ bool is_of_framework(std::string_view frame) {
   return frame.starts_with("torch/") || frame.find("/torch/") != std::string_view::npos;
 }
 
-// Ranges that somebody else has a word for.
+// Ranges that another kind of stall has a word for.
 bool is_spoken_for(std::string_view range) {
   return trace::names_a_step(range) || range.starts_with("Optimizer.") ||
          names_data_loading(range) || names_communication_call(range);

@@ -56,7 +56,7 @@ bool names_allocator_call(std::string_view call);
 std::vector<bool> saved_pieces(const WindowView& window);
 
 // What a program says it does while nothing of the framework runs: its own named ranges and, where
-// stacks were recorded, its own Python functions. A short pause can only be told by these: between
+// stacks were recorded, its own Python functions. A short pause can only be known by these: between
 // two operators the framework's Python may take as long.
 
 struct QuietRanges {

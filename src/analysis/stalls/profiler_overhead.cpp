@@ -59,7 +59,7 @@ Row only_callee(const trace::Trace& trace, Row row) {
   if (callee >= rows || trace.kind()[callee] != Kind::kCpuOp || trace.parent()[callee] != row) {
     return trace::kNoRow;
   }
-  // What comes behind the callee and lies in it is the callee's; the next is the caller's or later.
+  // What comes after the callee and lies in it is the callee's; the next is the caller's or later.
   Row next = callee + 1;
   while (next < rows && trace.start()[next] >= trace.start()[callee] &&
          trace.start()[next] < trace.end(callee)) {
@@ -193,7 +193,7 @@ class WithoutProfilerDevice {
     return ahead;
   }
 
-  // A call in this time returns when all work is done that was launched before: behind that, it
+  // A call in this time returns when all work is done that was launched before: after that, it
   // takes as long as recorded. Returns how far ahead the host is after it.
   double waited(Interval time, double ahead) const {
     const std::size_t reached = std::min(latest_, done_);

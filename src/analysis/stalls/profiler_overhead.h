@@ -44,7 +44,7 @@ struct OverheadSums {
 };
 OverheadSums overhead_sums(const WindowView& window);
 
-// How long devices would have waited, at the least, had nobody recorded. Noting an operator or a
+// How long devices would have waited, at the least, without a profiler. Noting an operator or a
 // call takes the host time; the window is played again with each of them shorter by that.
 // Definition: docs/metrics/stalls.md.
 

@@ -230,7 +230,7 @@ class Marks {
   Nanos recorded(Interval gap) { return recorded_.covered(gap); }
   // Of the gap, the host stood still: nothing of the framework ran, for long.
   Nanos paused(Interval gap) { return paused_.covered(gap); }
-  // How long the host stood still around this gap; each pause is told once.
+  // How long the host stood still around this gap; each pause counts once.
   Nanos take_pauses(Interval gap) {
     Nanos sum = 0;
     auto at = std::ranges::upper_bound(pauses_, gap.start, {}, &Interval::end);

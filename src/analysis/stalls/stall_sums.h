@@ -16,7 +16,7 @@
 namespace stepscope::analysis {
 
 struct StallRules {
-  base::Nanos delay = 30'000;     // as in idle-time: shorter gaps between queued work are nobody's
+  base::Nanos delay = 30'000;     // as in idle-time: shorter gaps between queued work have no cause
   base::Nanos pause = 2'000'000;  // so long with nothing recorded on the host is a pause
 };
 
@@ -31,7 +31,7 @@ struct StallSum {
   base::Bytes bytes = 0;             // of those copies
   std::int64_t work = 0;             // of the optimizer: pieces of work it launched
   base::Nanos work_ns = 0;           // their lengths, added
-  base::Nanos without_profiler = 0;  // those waits, at the least, had nobody recorded
+  base::Nanos without_profiler = 0;  // those waits, at the least, without a profiler
   base::Nanos usual = 0;             // the same, where noting takes as long as usual
 
   void merge(const StallSum& other);

@@ -54,7 +54,7 @@ constexpr std::array kKindColumns = std::to_array<base::ColumnShape>({
     {"steps", Type::kInt, Unit::kCount, "steps in which it occurs"},
     {"devices", Type::kInt, Unit::kCount, "GPUs of the rank, over which idle_ns is added"},
     {"without_profiler_ns", Type::kInt, Unit::kNanos,
-     "of idle_ns, left at the least had nobody recorded; null: nothing tells"},
+     "of idle_ns, left at the least without a profiler; null: nothing tells"},
     {"usual_ns", Type::kInt, Unit::kNanos,
      "the same, with recording as costly as it usually is; null: nothing tells"},
 });

@@ -209,7 +209,7 @@ DataloaderPartial compute_dataloader(const WindowView& window) {
 struct DataloaderRank {
   std::int64_t steps = 0, fetches = 0;
   Nanos whole = 0, wait = 0, longest = 0, busy = 0;
-  bool has_work = false;  // else nobody knows what the devices did
+  bool has_work = false;  // else what the devices did is not known
   bool known = false;     // some loader is in them
   std::map<std::string, Loader> loaders;
 

@@ -22,7 +22,7 @@ using trace::Row;
 // call, never by name or arguments.
 class TensorboardKernels {
  public:
-  // Empty where nobody asks: the ids are those of all operators of the trace.
+  // Empty where they are not asked for: the ids are those of all operators of the trace.
   TensorboardKernels(const trace::Trace& trace, bool asked) : trace_(trace) {
     if (!asked) return;
     NameSign communicates(trace, is_tensorboard_communication);
@@ -114,7 +114,7 @@ namespace {
 
 using base::Nanos;
 
-// Of fewer nobody can say what is usual; as many as the rule about them wants
+// Fewer do not show what is usual; as many as the rule about them wants
 // (outlier-steps.steps).
 constexpr std::size_t kFewestForOutliers = 6;
 

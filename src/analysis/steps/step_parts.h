@@ -65,7 +65,7 @@ struct Outlier {
 };
 
 // How far above the median a step must be: so many times the median distance from the median, and
-// at least this share of the median, so that steps that are nearly alike are not told apart.
+// at least this share of the median, so that steps that are nearly alike count as alike.
 struct OutlierRule {
   std::int64_t deviations = 5;
   double share = 0.1;

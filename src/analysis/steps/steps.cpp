@@ -47,7 +47,7 @@ constexpr std::array kStepsStepColumns = std::to_array<base::ColumnShape>({
     {"cpu_exec_ns", Type::kInt, Unit::kNanos,
      "none of these, but the host runs an operator or a named range"},
     {"other_ns", Type::kInt, Unit::kNanos,
-     "none of these: Python between operators, or what nobody recorded"},
+     "none of these: Python between operators, or what was not recorded"},
 });
 
 constexpr std::array kStepsPartColumns = std::to_array<base::ColumnShape>({

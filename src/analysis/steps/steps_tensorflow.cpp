@@ -263,7 +263,7 @@ constexpr std::array kStepsTensorflowStepColumns = std::to_array<base::ColumnSha
     {"output_ns", Type::kInt, Unit::kNanos,
      "results are copied to the host and the GPU does not compute"},
     {"compilation_ns", Type::kInt, Unit::kNanos, "the host compiles or loads code"},
-    {"other_ns", Type::kInt, Unit::kNanos, "none of these: nobody recorded what happened"},
+    {"other_ns", Type::kInt, Unit::kNanos, "none of these: what happened was not recorded"},
 });
 
 constexpr std::array<std::string_view, kTensorflowPartCount> kStepsTensorflowStacked = {

@@ -43,7 +43,7 @@ class CurveReader {
   std::optional<std::int64_t> max(std::span<const Interval> within) const;
   std::size_t samples(Interval within) const;
   // Of a running total, by straight lines between samples. Where a little of a stretch lies before
-  // the first sample or behind the last, it grew there as in the rest; nothing where more does.
+  // the first sample or after the last, it grew there as in the rest; nothing where more does.
   std::optional<double> growth(Interval within) const;
   std::optional<double> growth(std::span<const Interval> within) const;
 

@@ -70,7 +70,7 @@ constexpr std::array kEnergyDeviceColumns = std::to_array<base::ColumnShape>({
     {"kind", Type::kText, Unit::kNone, "GPU, CPU or memory"},
     {"device", Type::kText, Unit::kId, "number or name on its machine"},
     {"model", Type::kText, Unit::kNone, "as the driver names it"},
-    {"counted", Type::kBool, Unit::kNone, "false: nobody of the job had this GPU open"},
+    {"counted", Type::kBool, Unit::kNone, "false: no process of the job had this GPU open"},
     {"method", Type::kText, Unit::kNone, "its own counter, or its power integrated over time"},
     {"joules", Type::kReal, Unit::kNone, "from the first sample to the last"},
     {"error_joules", Type::kReal, Unit::kNone, "it may be this much more or less"},
@@ -225,7 +225,7 @@ void add_energy_run(base::Table& table, const std::vector<Machine>& machines,
     double watts = 0;
   };
   Sum all;
-  const std::int64_t told = options.count("samples-per-step");
+  const std::int64_t samples = options.count("samples-per-step");
   const auto add = [&](std::string_view of, const Sum& sum,
                        const std::optional<StepEnergy::Mean>& in_steps) {
     const StepEnergy::Mean mean = in_steps.value_or(StepEnergy::Mean{});
@@ -251,14 +251,14 @@ void add_energy_run(base::Table& table, const std::vector<Machine>& machines,
     }
     if (sum.devices == 0) continue;
     ++kinds;
-    // Those of processors and memory are told together, by step.
-    add(kind, sum, kind == "GPU" ? std::optional(steps.of_gpus(told)) : std::nullopt);
+    // Those of processors and memory are given together, by step.
+    add(kind, sum, kind == "GPU" ? std::optional(steps.of_gpus(samples)) : std::nullopt);
     all.devices += sum.devices;
     all.uj += sum.uj;
     all.error += sum.error;
     all.watts += sum.watts;
   }
-  if (kinds > 1) add("all", all, steps.of_all(told));
+  if (kinds > 1) add("all", all, steps.of_all(samples));
 }
 
 // The sentences of the machines about what keeps their energy from being known.
@@ -332,7 +332,7 @@ Answer run_energy(const RunView& view, const Options& options) {
   for (std::string& why : why_unknown(nodes)) answer.remarks.emplace_back(std::move(why));
   if (unknown > 0 && unknown < steps.rows()) {
     answer.remarks.emplace_back(
-        fmt::format("The energy of {} of {} steps is not known; what is told per step and per "
+        fmt::format("The energy of {} of {} steps is not known; what is given per step and per "
                     "sample is the mean of the others, and joules of ranges are of calls whose "
                     "energy is known.",
                     unknown, steps.rows()));

@@ -85,7 +85,7 @@ struct PowerIntegral {
 
   PowerIntegral(const Curve& power, const std::vector<Nanos>& times) {
     Wide before = 0;
-    std::size_t next = 0;  // sample at or behind the time
+    std::size_t next = 0;  // sample at or after the time
     for (std::size_t i = 0; i < times.size(); ++i) {
       while (next < power.times.size() && power.times[next] < times[i]) ++next;
       const Wide now = at(power, next, times[i]);
@@ -383,7 +383,7 @@ void StepEnergy::add(std::int64_t number, const Joules& joules,
   step.samples_known &= samples.has_value();
 }
 
-StepEnergy::Mean StepEnergy::mean(Sum Step::* which, std::int64_t told) const {
+StepEnergy::Mean StepEnergy::mean(Sum Step::* which, std::int64_t given) const {
   Mean out;
   double joules = 0;
   std::int64_t samples = 0;
@@ -398,16 +398,16 @@ StepEnergy::Mean StepEnergy::mean(Sum Step::* which, std::int64_t told) const {
   }
   if (out.steps == 0) return out;
   out.per_step = joules / static_cast<double>(out.steps);
-  if (told > 0) {
-    out.per_sample = *out.per_step / static_cast<double>(told);
+  if (given > 0) {
+    out.per_sample = *out.per_step / static_cast<double>(given);
   } else if (samples_known && samples > 0) {
     out.per_sample = joules / static_cast<double>(samples);
   }
   return out;
 }
 
-StepEnergy::Mean StepEnergy::of_gpus(std::int64_t told) const { return mean(&Step::gpu, told); }
+StepEnergy::Mean StepEnergy::of_gpus(std::int64_t given) const { return mean(&Step::gpu, given); }
 
-StepEnergy::Mean StepEnergy::of_all(std::int64_t told) const { return mean(&Step::all, told); }
+StepEnergy::Mean StepEnergy::of_all(std::int64_t given) const { return mean(&Step::all, given); }
 
 }  // namespace stepscope::analysis

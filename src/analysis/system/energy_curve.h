@@ -24,7 +24,7 @@ class EnergyCurve {
   // Of a counter in mJ or uJ.
   static EnergyCurve from_counter(const Curve& counter, base::Nanos interval);
   // What was used between two values of the counter is spread as its power was; before its first
-  // and behind its last value power counts by itself.
+  // and after its last value power counts by itself.
   static EnergyCurve from_both(const Curve& counter, const Curve& power, base::Nanos interval);
   // Of power in mW: a straight line between two samples.
   static EnergyCurve from_power(const Curve& power, base::Nanos interval);
@@ -59,7 +59,7 @@ struct EnergySource {
   std::string kind;    // "GPU", "CPU", "memory"
   std::string device;  // "0", "package-0"
   std::string model;
-  bool counted = true;  // false: a GPU that nobody of the job had open
+  bool counted = true;  // false: a GPU that no process of the job had open
   EnergyCurve curve;
   std::optional<double> max_watts;  // the highest sample of its power
 };
@@ -125,9 +125,9 @@ class StepEnergy {
     std::int64_t steps = 0;  // whose energy is known on all ranks: the mean is theirs
     std::optional<double> per_step = {}, per_sample = {};
   };
-  // `told`: samples of a step, by the user; 0: nothing.
-  Mean of_gpus(std::int64_t told) const;
-  Mean of_all(std::int64_t told) const;
+  // `given`: samples of a step, by the user; 0: nothing.
+  Mean of_gpus(std::int64_t given) const;
+  Mean of_all(std::int64_t given) const;
 
   std::size_t steps() const { return steps_.size(); }
 
@@ -143,7 +143,7 @@ class StepEnergy {
     std::int64_t samples = 0;
     bool samples_known = true;
   };
-  Mean mean(Sum Step::* which, std::int64_t told) const;
+  Mean mean(Sum Step::* which, std::int64_t given) const;
 
   std::map<std::int64_t, Step> steps_;  // by number
 };

@@ -81,7 +81,7 @@ class Joining {
     if (file.clock_set > 0) {
       node_.missing.push_back(
           {start, "clock",
-           fmt::format("Somebody set the clock of the machine by {}; times here do not follow it.",
+           fmt::format("The clock of the machine was set by {}; times here do not follow it.",
                        time_text(file.clock_set))});
     }
     is_open_ = !file.finished;

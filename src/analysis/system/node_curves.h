@@ -67,7 +67,7 @@ std::string why_whole_run(const RunView& view, const std::vector<NodeCurves>& no
 // The GPUs a rank worked on: those its processes had open, else those it was given; of several that
 // all ranks of a machine were given, the one of its number there.
 std::vector<std::string> gpus_of_rank(const NodeCurves& node, std::int32_t rank);
-// The GPUs of the job: one that nobody of the job had open, beside others that somebody had, is
+// The GPUs of the job: one that no process of the job had open, beside others that one had, is
 // not.
 std::vector<std::string> gpus_of_job(const NodeCurves& node);
 

@@ -25,7 +25,7 @@ void add_machine(base::Table& table, const NodeCurves& node, base::Nanos window)
 void add_gpus(base::Table& table, const NodeCurves& node, base::Nanos window);
 // `of_program`: no training announced itself, but the command that watches the program.
 void add_processes(base::Table& table, const NodeCurves& node, base::Nanos window, bool of_program);
-// What the processes of the rank with most hold together, in a sentence; empty: nobody knows.
+// What the processes of the rank with most hold together, in a sentence; empty: not known.
 std::string about_shared_memory(const std::vector<NodeCurves>& nodes);
 void add_traffic(base::Table& table, const NodeCurves& node, base::Nanos window);
 void add_cores(base::Table& table, const NodeCurves& node, base::Nanos window);

@@ -123,7 +123,7 @@ std::string leak_text(const Answers& answers, const Device& device) {
   const TableLine& worst = leaks.front();
   if (shown(worst, "confidence") == "low") return "Too few steps to tell whether it grows. ";
   std::string text = fmt::format(
-      "It grows: {} leaves {} behind per step (confidence {})", shown(worst, "where"),
+      "It grows: {} leaks {} per step (confidence {})", shown(worst, "where"),
       worst.has("bytes_per_step") ? shown(worst, "bytes_per_step") : shown(worst, "leaked_bytes"),
       shown(worst, "confidence"));
   if (leaks.size() > 1) text += fmt::format(", and so do {} other places", leaks.size() - 1);

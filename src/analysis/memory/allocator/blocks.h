@@ -113,7 +113,7 @@ struct Block {
   bool has_neighbours() const { return previous != kNoBlock || next != kNoBlock; }
 };
 
-// The watcher is told of every block that begins to exist or ends (born, died), and of every
+// The watcher hears of every block that begins to exist or ends (born, died), and of every
 // free or unmapped one that becomes available or is no longer (offered, withdrawn).
 template <class Watcher>
 class Blocks {
@@ -250,7 +250,7 @@ class Blocks {
     return id;
   }
 
-  // A block of a segment nobody has told of; it is in no segment's list.
+  // A block of a segment that is not known; it is in no segment's list.
   BlockId add_unbacked(std::uint64_t address, Bytes size, bool small, std::uint32_t bin) {
     const BlockId id = make({.address = address,
                              .size = size,
@@ -274,7 +274,7 @@ class Blocks {
     return rest;
   }
 
-  // A block in use turns out to reach to the end of the free one behind it.
+  // A block in use turns out to reach to the end of the free one after it.
   void grow_over_next(BlockId id) {
     const BlockId next = blocks_[id].next;
     const Bytes size = blocks_[next].size;
@@ -333,7 +333,7 @@ class Blocks {
     unused_.push_back(id);
   }
 
-  // The rest becomes a block of its own; it is offered unless told otherwise.
+  // The rest becomes a block of its own; it is offered unless `offer` is false.
   BlockId cut(BlockId id, Bytes first, Use rest_use, bool offer = true) {
     const Block& block = blocks_[id];
     const BlockId next = block.next;

@@ -125,7 +125,7 @@ std::uint32_t FreeList::new_inner() {
   return inner;
 }
 
-// Behind the place path_ leads to.
+// After the place path_ leads to.
 void FreeList::add_child(Key key, std::uint32_t child) {
   while (!path_.empty()) {
     const Step step = path_.back();

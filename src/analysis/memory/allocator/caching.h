@@ -150,7 +150,7 @@ class Caching {
     FreeList free;
     std::map<std::uint64_t, BlockId> unmapped;
   };
-  // Told by the blocks what is free.
+  // Learns from the blocks what is free.
   struct Watcher {
     std::vector<Lists> lists;
     std::vector<std::uint64_t> since;  // by block: how many searches before it became free

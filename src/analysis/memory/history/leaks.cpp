@@ -27,7 +27,7 @@ std::vector<Member> members_of(const Allocations& allocations, std::span<const s
     std::int32_t last = count;
     if (life.used_until() != kNoEvent) {
       const std::int32_t at = steps.at(life.used_until());
-      // What is let go behind the last step was kept to its end, but not for ever.
+      // What is let go after the last step was kept to its end, but not for ever.
       last = at >= 0 ? at : count - 1;
     }
     members.push_back({group[id], static_cast<AllocationId>(id), born, last});

@@ -1,6 +1,6 @@
 // What grows from step to step and is never freed. An allocation that is alive at the end is no
 // sign by itself: weights are, and what the last step made. A sign is that the same place of the
-// program leaves something behind in step after step, longer than it ever kept anything it freed.
+// program leaks something in step after step, longer than it ever kept anything it freed.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ std::string_view name_of(Confidence confidence);
 
 struct Leak {
   std::uint32_t group = 0;                // the place in the program
-  std::vector<AllocationId> allocations;  // left behind, in order
-  std::uint32_t steps = 0;                // steps that left something behind
+  std::vector<AllocationId> allocations;  // leaked, in order
+  std::uint32_t steps = 0;                // steps that leaked something
   std::uint32_t of_steps = 0;             // steps from the first of them to the last that can tell
   std::int32_t first_step = 0;            // index into the steps
-  base::Bytes bytes = 0;                  // left behind
+  base::Bytes bytes = 0;                  // leaked
   Confidence confidence = Confidence::kLow;
 
   double bytes_per_step() const {

@@ -20,7 +20,7 @@ struct Owners {
   static constexpr std::uint32_t kNobody = 0xffffffff;
   std::vector<std::string> names;            //
   std::vector<std::uint32_t> of_allocation;  // by life: into names, or kNobody
-  std::string_view from;                     // who says it; empty: nobody does
+  std::string_view from;                     // what says it; empty: nothing does
 };
 
 // The innermost annotation that was open when it was asked for, whichever the thread. Those of the
@@ -61,7 +61,7 @@ class OpenAt {
 
 // The nn.Modules on a Python stack. Frames do not name classes, so a module is named by the line
 // that calls it, and one of torch's own by its file: "train.py:85 / model.py:63 / linear". Where
-// the recorder noted the modules instead (memory/places.h), these are told.
+// the recorder noted the modules instead (memory/places.h), these are named.
 
 class ModuleCalls {
  public:

@@ -322,7 +322,7 @@ std::string_view text_of(Reason reason) {
       "older than the history; as many blocks of its size as gradients",
       "older than the history; the blocks of its size are as many as parameters and optimizer "
       "state "
-      "need, which of them is which is not told",
+      "need, which of them is which is not known",
       "no stacks were recorded",
       "nothing tells",
       "the process wrote down what lies at its address",
@@ -397,7 +397,7 @@ std::optional<OlderBlocksRange> kept_by_optimizer(const memory::Snapshot& snapsh
   return range;
 }
 
-// Gradients by size: the most that one backward pass made and left behind for a while.
+// Gradients by size: the most that one backward pass made and left for a while.
 std::map<Bytes, std::uint32_t> gradients_of(const Allocations& allocations, const Passes& passes,
                                             std::span<const StackSign> signs) {
   std::uint32_t last_backward = kNoEvent;
@@ -442,17 +442,17 @@ bool fits_older_blocks(const std::map<Bytes, std::uint32_t>& blocks,
                        std::uint32_t per_parameter) {
   bool sure = false;
   Bytes all = 0;
-  Bytes told = 0;
+  Bytes known = 0;
   for (const auto& [size, count] : gradients) {
     all += size * count;
     const auto found = blocks.find(size);
     if (found == blocks.end()) continue;
     const std::uint32_t needed = count * per_parameter;
     if (found->second < needed) return false;
-    if (is_told(size, found->second, needed)) told += size * count;
+    if (is_told(size, found->second, needed)) known += size * count;
     sure = sure || found->second == needed;
   }
-  return sure && (all - told) * 20 <= all;
+  return sure && (all - known) * 20 <= all;
 }
 
 }  // namespace

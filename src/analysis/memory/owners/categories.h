@@ -1,4 +1,4 @@
-// What each allocation holds: what the process wrote down beside its snapshot, else told from
+// What each allocation holds: what the process wrote down beside its snapshot, else known from
 // stacks, order and lifetimes alone. What they do not tell is unknown and is called so. Rules and
 // measured accuracy: docs/metrics/memory-categories.md.
 #pragma once
@@ -69,7 +69,7 @@ struct Categories {
 Categories categorise(const memory::Snapshot& snapshot, const memory::History& history,
                       const Allocations& allocations);
 
-// What blocks hold that are older than the history and have no stack, told by counting: every
+// What blocks hold that are older than the history and have no stack, found by counting: every
 // gradient is made anew in the history and has the size of its parameter, and an optimizer keeps a
 // known number of tensors per parameter. Where the blocks of every size are exactly as many as that
 // needs, the bytes of each kind are known; where not, nothing is said.
@@ -80,13 +80,13 @@ enum class OlderKind : std::uint8_t { kUnknown, kParameter, kState };
 struct OlderBlocks {
   std::vector<OlderKind> kind;      // by life, of those that are older
   std::vector<base::Bytes> sizes;   // of the parameters, ascending, each once
-  std::uint32_t per_parameter = 0;  // blocks: 1 is the parameter alone; 0: nothing is told
+  std::uint32_t per_parameter = 0;  // blocks: 1 is the parameter alone; 0: nothing is known
 };
 
 OlderBlocks count_older(const memory::Snapshot& snapshot, const Allocations& allocations,
                         const Passes& passes, std::span<const StackSign> signs);
 
-// What torch sets aside for cuBLAS and cuBLASLt, unless told otherwise.
+// What torch sets aside for cuBLAS and cuBLASLt, unless set otherwise.
 
 inline bool is_workspace_size(base::Bytes size) {
   constexpr std::array<base::Bytes, 3> kSizes = {32 << 20, 8519680, 1 << 20};

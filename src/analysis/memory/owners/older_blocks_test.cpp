@@ -36,7 +36,7 @@ const OlderBlocksCase kOlderBlocksCases[] = {
      "adam.py",
      "pss----"},
     {"one too few", {100, 100, 200, 200, 200}, {100, 200}, "adam.py", "-----"},
-    {"an optimizer nobody knows", {100}, {100}, "mine.py", "-"},
+    {"an unknown optimizer", {100}, {100}, "mine.py", "-"},
     {"gradients of none of the sizes", {100, 100, 100}, {100, 900}, "adam.py", "---"},
     {"no gradients", {100}, {}, "sgd.py", "-"},
 };

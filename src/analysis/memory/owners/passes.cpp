@@ -287,7 +287,7 @@ std::optional<PassKind> passes_kind_of(Place place) {
   }
 }
 
-// First events at or behind the start of a step or of zero_grad, as annotated: what lets go of
+// First events at or after the start of a step or of zero_grad, as annotated: what lets go of
 // gradients without asking for memory leaves no other sign.
 std::vector<std::uint32_t> optimizer_starts(const memory::Snapshot& snapshot,
                                             const memory::History& history) {
@@ -359,7 +359,7 @@ Passes find_passes(const memory::Snapshot& snapshot, const memory::History& hist
     // Other threads without Python free memory too: that alone is no backward pass.
     const bool tells = is_alloc || (is_free && (continues || out.place[i] != Place::kNoStack));
     const bool changes = kind && tells && !continues;
-    // Frees that have no stack belong to the pass they follow, up to what is known to be behind it.
+    // Frees that have no stack belong to the pass they follow, up to what is known to be after it.
     if (!frees_tell && open && (cut || changes)) out.list.back().end = i;
     if (cut) open = open && frees_tell;
     if (!kind || !tells) continue;

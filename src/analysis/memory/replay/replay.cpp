@@ -379,7 +379,7 @@ class Follower {
   }
 
   // The free block that begins here, cut out of a larger one if need be; kNoBlock: there is none.
-  // By rising addresses: what is free behind the one before is looked at first.
+  // By rising addresses: what is free after the one before is looked at first.
   BlockId free_from(std::uint64_t address, Bytes size, BlockId before) {
     BlockId id = state_.beginning_at(address);
     if (id == kNoBlock || state_[id].use != Use::kFree) {

@@ -119,7 +119,7 @@ struct Replay {
 };
 
 // How many stretches the moments are reduced to; every stretch keeps its extremes. As many as
-// memory-fragmentation shows unless told otherwise: any other number costs another pass.
+// memory-fragmentation shows unless asked otherwise: any other number costs another pass.
 inline constexpr std::size_t kStretches = 60;
 
 // The allocations must be of the same history.
