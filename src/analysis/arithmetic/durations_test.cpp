@@ -8,7 +8,7 @@
 namespace stepscope::analysis {
 namespace {
 
-Durations of(std::initializer_list<base::Nanos> values) {
+Durations durations_of(std::initializer_list<base::Nanos> values) {
   Durations out;
   for (const base::Nanos value : values) out.add(value);
   return out;
@@ -26,17 +26,19 @@ TEST(Durations, OfNoneAreZero) {
 }
 
 TEST(Durations, OfOneDeviateByNothing) {
-  Durations one = of({7});
+  Durations one = durations_of({7});
   EXPECT_EQ(one.standard_deviation(), 0);
   EXPECT_EQ(one.percentile(0), 7);
   EXPECT_EQ(one.percentile(1), 7);
 }
 
 TEST(Durations, DeviateAsASampleDoes) {
-  EXPECT_DOUBLE_EQ(of({2, 4, 4, 4, 5, 5, 7, 9}).standard_deviation(), std::sqrt(32.0 / 7));
+  EXPECT_DOUBLE_EQ(durations_of({2, 4, 4, 4, 5, 5, 7, 9}).standard_deviation(),
+                   std::sqrt(32.0 / 7));
   // A year apart: the squares need more than 64 bits.
   const base::Nanos year = 365LL * 86'400 * 1'000'000'000;
-  EXPECT_DOUBLE_EQ(of({0, year}).standard_deviation(), static_cast<double>(year) / std::sqrt(2.0));
+  EXPECT_DOUBLE_EQ(durations_of({0, year}).standard_deviation(),
+                   static_cast<double>(year) / std::sqrt(2.0));
 }
 
 TEST(Durations, PercentilesAreValuesThatOccurred) {
@@ -62,18 +64,18 @@ TEST(Durations, PercentilesAreValuesThatOccurred) {
 
 TEST(Durations, AMedianOfAnEvenNumberLiesBetweenTheTwoInTheMiddle) {
   EXPECT_EQ(Durations().median(), 0);
-  EXPECT_EQ(of({7}).median(), 7);
-  EXPECT_EQ(of({20, 10}).median(), 15);
-  EXPECT_EQ(of({9, 1, 4}).median(), 4);
-  EXPECT_EQ(of({9, 1, 4, 5}).median(), 4);  // whole nanoseconds, rounded down
-  EXPECT_EQ(of({-4, -1}).median(), -3);
+  EXPECT_EQ(durations_of({7}).median(), 7);
+  EXPECT_EQ(durations_of({20, 10}).median(), 15);
+  EXPECT_EQ(durations_of({9, 1, 4}).median(), 4);
+  EXPECT_EQ(durations_of({9, 1, 4, 5}).median(), 4);  // whole nanoseconds, rounded down
+  EXPECT_EQ(durations_of({-4, -1}).median(), -3);
   const base::Nanos huge = std::numeric_limits<base::Nanos>::max();
-  EXPECT_EQ(of({huge, huge - 2}).median(), huge - 1);
+  EXPECT_EQ(durations_of({huge, huge - 2}).median(), huge - 1);
 }
 
 TEST(Durations, MergedInAnyOrderAreTheSame) {
-  Durations a = of({5, 1});
-  Durations b = of({3, 9, 2});
+  Durations a = durations_of({5, 1});
+  Durations b = durations_of({3, 9, 2});
   EXPECT_EQ(a.percentile(0.5), 1);  // sorts before the merge
   Durations ab = a;
   ab.merge(b);

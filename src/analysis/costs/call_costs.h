@@ -51,13 +51,13 @@ class KernelNames {
       : trace_(&trace), signs_(trace.strings().size()) {}
 
   // It only adds up what others have computed.
-  bool helps(trace::Row kernel) { return (of(kernel) & kHelps) != 0; }
+  bool helps(trace::Row kernel) { return (signs_of(kernel) & kHelps) != 0; }
   // It multiplies 32-bit numbers as TF32.
-  bool has_tensor_float(trace::Row kernel) { return (of(kernel) & kTensorFloat) != 0; }
+  bool has_tensor_float(trace::Row kernel) { return (signs_of(kernel) & kTensorFloat) != 0; }
 
  private:
   static constexpr std::uint8_t kRead = 1, kHelps = 2, kTensorFloat = 4;
-  std::uint8_t of(trace::Row kernel) {
+  std::uint8_t signs_of(trace::Row kernel) {
     const base::StringId name = trace_->name()[kernel];
     if (name >= signs_.size()) return kRead;
     if (signs_[name] == 0) signs_[name] = read(trace_->text(name));

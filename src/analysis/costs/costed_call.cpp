@@ -11,12 +11,12 @@
 namespace stepscope::analysis {
 
 std::uint8_t KernelNames::read(std::string_view kernel) {
-  const auto has = [&](std::string_view word) {
+  const auto contains = [&](std::string_view word) {
     return kernel.find(word) != std::string_view::npos;
   };
   std::uint8_t signs = kRead;
-  if (has("splitKreduce") || has("splitk_reduce")) signs |= kHelps;
-  if (has("tf32") || has("tensorop_s1688")) signs |= kTensorFloat;
+  if (contains("splitKreduce") || contains("splitk_reduce")) signs |= kHelps;
+  if (contains("tf32") || contains("tensorop_s1688")) signs |= kTensorFloat;
   return signs;
 }
 

@@ -39,7 +39,7 @@ class ChainKernels {
   explicit ChainKernels(const WindowView& window);
 
   // Nothing for work that no chain has.
-  std::optional<ChainKernel> of(std::uint32_t work);
+  std::optional<ChainKernel> kernel_of(std::uint32_t work);
 
  private:
   enum class Sort : std::uint8_t { kNotRead, kOther, kPass, kReduction };
@@ -93,7 +93,7 @@ bool works_on_less(const ChainKernel& one, const ChainKernel& other) {
 ChainKernels::ChainKernels(const WindowView& window)
     : window_(window), trace_(*window.trace), sorts_(window.trace->strings().size()) {}
 
-std::optional<ChainKernel> ChainKernels::of(std::uint32_t work) {
+std::optional<ChainKernel> ChainKernels::kernel_of(std::uint32_t work) {
   const Work& piece = window_.work[work];
   if (piece.work_class != WorkClass::kCompute || !window_.counts(piece)) return std::nullopt;
   if (window_.has_steps && piece.step < 0) return std::nullopt;  // nothing is gained
@@ -203,7 +203,7 @@ class ChainFinder {
           after_set_ = true;
           continue;
         }
-        std::optional<ChainKernel> kernel = kernels_.of(index);
+        std::optional<ChainKernel> kernel = kernels_.kernel_of(index);
         if (!kernel || (after_set_ && !kernel->reduces)) end_run();
         after_set_ = false;
         if (kernel) add(*kernel);

@@ -74,7 +74,7 @@ class Text {
  public:
   explicit Text(const FusionLimits& limits) : limits_(limits) {}
 
-  FusibleText of(std::span<const WindowView> windows) {
+  FusibleText write_kernels(std::span<const WindowView> windows) {
     for (std::uint32_t w = 0; w < windows.size(); ++w) {
       symbols_.assign(windows[w].trace->strings().size(), kNotSeen);
       for (const StreamView& stream : windows[w].streams) add(windows[w], w, stream);
@@ -148,7 +148,7 @@ bool names_matrix_kernel(std::string_view kernel) {
 }
 
 FusibleText fusible_text(std::span<const WindowView> windows, const FusionLimits& limits) {
-  return Text(limits).of(windows);
+  return Text(limits).write_kernels(windows);
 }
 
 namespace {

@@ -34,7 +34,7 @@ struct CollectiveName {
 class CollectiveNames {
  public:
   explicit CollectiveNames(const trace::Trace& trace) : trace_(&trace) {}
-  CollectiveName of(const Work& piece) const;
+  CollectiveName name_of(const Work& piece) const;
 
  private:
   std::optional<CollectiveName> said_by(trace::Row row) const;
@@ -60,7 +60,7 @@ std::optional<CollectiveName> CollectiveNames::said_by(Row row) const {
   return out;
 }
 
-CollectiveName CollectiveNames::of(const Work& piece) const {
+CollectiveName CollectiveNames::name_of(const Work& piece) const {
   if (auto name = said_by(piece.row)) return *name;
   std::string_view range;
   if (piece.launch != trace::kNoRow) {
@@ -208,7 +208,7 @@ void add_collectives(OverlapPartial& out, const WindowView& window, const Device
   CollectiveNames names(*window.trace);
   for (const Work& piece : window.work_of(device)) {
     if (piece.work_class != WorkClass::kCommunication) continue;
-    auto& [time, count] = by_name[names.of(piece)];
+    auto& [time, count] = by_name[names.name_of(piece)];
     time.add(piece.start, piece.end);
     if (holds_overlap(within, piece.start)) ++count;
   }

@@ -161,7 +161,7 @@ class AnnotationsCounting {
   bool is_step(Row row) { return step_names_.of(row) || std::ranges::binary_search(steps_, row); }
   // Whether the table has this range: it is listed, and in a step that was asked for.
   bool counts(Row row) { return listed(row) && window_.counts_at(trace_.start()[row]); }
-  Ranges& of(Row row) { return by_name_[trace_.name()[row]]; }
+  Ranges& ranges_of(Row row) { return by_name_[trace_.name()[row]]; }
 
   // The ranges around a row, from the inside out, that the table has.
   Row around(Row row) {
@@ -171,19 +171,19 @@ class AnnotationsCounting {
 
   void add_host(Row row) {
     if (trace_.phase()[row] != trace::Phase::kSpan || !counts(row)) return;
-    of(row).add(trace_.duration()[row]);
+    ranges_of(row).add(trace_.duration()[row]);
     const Row outer = around(row);
     if (outer == trace::kNoRow || !counts(outer)) return;
     // A range may end a little after the one around it.
     const Nanos inside = std::min(trace_.end(row), trace_.end(outer)) - trace_.start()[row];
-    of(outer).self -= std::max<Nanos>(inside, 0);
+    ranges_of(outer).self -= std::max<Nanos>(inside, 0);
   }
 
   void add_device(Row row) {
     // Counted by its own time: the profiler does not say which host range it mirrors.
     if (!listed(row) || !window_.counts_at(trace_.start()[row])) return;
-    ++of(row).device_ranges;
-    of(row).device_range += trace_.duration()[row];
+    ++ranges_of(row).device_ranges;
+    ranges_of(row).device_range += trace_.duration()[row];
   }
 
   // Calls add(ranges) once for every name around a row.
@@ -204,7 +204,7 @@ class AnnotationsCounting {
       ranges.device += piece.length();
     });
     if (const Row inner = around(piece.launch); inner != trace::kNoRow && counts(inner)) {
-      of(inner).device_self += piece.length();
+      ranges_of(inner).device_self += piece.length();
     }
     if (const Row forward = tree_.forward_of(piece.launch); forward != trace::kNoRow) {
       for_names_around(forward, [&](Ranges& ranges) { ranges.backward += piece.length(); });

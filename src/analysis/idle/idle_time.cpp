@@ -25,7 +25,7 @@ struct IdleParts {
   base::Nanos measured = 0;
   std::array<base::Nanos, kCauses> causes = {};
 
-  base::Nanos& of(Cause cause) { return causes[static_cast<std::size_t>(cause)]; }
+  base::Nanos& time_of(Cause cause) { return causes[static_cast<std::size_t>(cause)]; }
   base::Nanos idle() const;
   void merge(const IdleParts& other);
 };
@@ -40,7 +40,7 @@ class HostShares {
     base::Nanos idle = 0, longest = 0;
   };
 
-  Share& of(const Key& key) { return shares_[key]; }
+  Share& entry_of(const Key& key) { return shares_[key]; }
   void merge(const HostShares& other);
   const std::map<Key, Share>& shares() const { return shares_; }
 
@@ -107,7 +107,7 @@ IdleParts idle_time_parts_of(std::span<const Gap> gaps, std::span<const Interval
   IdleParts parts;
   parts.measured = total(measured);
   CoverageWalk walk(Intervals(measured.begin(), measured.end()));
-  for (const Gap& gap : gaps) parts.of(gap.cause) += walk.covered(gap.time);
+  for (const Gap& gap : gaps) parts.time_of(gap.cause) += walk.covered(gap.time);
   return parts;
 }
 
@@ -465,9 +465,10 @@ void HostShareCounter::add(const HostPart& host, Nanos idle) {
   const std::uint32_t doing = doing_.number(name(host.doing), static_cast<std::uint32_t>(kind + 1));
   const std::uint32_t number = pairs_.number(doing, name(host.waiting));
   if (number == known_.size()) {
-    known_.push_back(&shares_.of({trace_.text(name(host.doing)),
-                                  in_any ? name_of(trace_.kind()[host.doing]) : std::string_view{},
-                                  trace_.text(name(host.waiting))}));
+    known_.push_back(
+        &shares_.entry_of({trace_.text(name(host.doing)),
+                           in_any ? name_of(trace_.kind()[host.doing]) : std::string_view{},
+                           trace_.text(name(host.waiting))}));
   }
   HostShares::Share* const share = known_[number];
   ++share->gaps;

@@ -83,16 +83,17 @@ void add_exported(Answer& answer, const ExportedView& view, std::size_t points, 
        view.steps.empty() ? base::Cell(Null{}) : base::Cell("marks")});
   for (const std::uint32_t i : highest(timeline, points, axis)) {
     const memory::TimelinePoint& point = list[i];
-    const auto of = [&](TimelineCategory category) {
+    const auto alive_in = [&](TimelineCategory category) {
       return point.alive[static_cast<std::size_t>(category)];
     };
     answer.tables[kPointTable].add(
         {view.rank, view.label, Null{}, i, point.time - list.front().time,
-         number_at(view, point.time), Null{}, total_of(point), of(TimelineCategory::kParameter),
-         of(TimelineCategory::kOptimizerState), of(TimelineCategory::kGradient),
-         of(TimelineCategory::kActivation), of(TimelineCategory::kInput),
-         of(TimelineCategory::kTemporary), of(TimelineCategory::kAutogradDetail), Null{},
-         of(TimelineCategory::kUnknown), Null{}});
+         number_at(view, point.time), Null{}, total_of(point),
+         alive_in(TimelineCategory::kParameter), alive_in(TimelineCategory::kOptimizerState),
+         alive_in(TimelineCategory::kGradient), alive_in(TimelineCategory::kActivation),
+         alive_in(TimelineCategory::kInput), alive_in(TimelineCategory::kTemporary),
+         alive_in(TimelineCategory::kAutogradDetail), Null{}, alive_in(TimelineCategory::kUnknown),
+         Null{}});
   }
   add_exported_timeline_steps(answer.tables[kStepTable], view);
   answer.remarks.push_back(

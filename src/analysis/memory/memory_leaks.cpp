@@ -157,20 +157,21 @@ void add_memory_leaks_device(const RunView& run, const SnapshotView& view,
 }
 
 void add_memory_leaks_remarks(const SnapshotView& view, const HistoryWork& work, Answer& answer) {
-  const auto say = [&](std::string_view what) {
+  const auto add_remark = [&](std::string_view what) {
     answer.remarks.push_back(said_of(view, work, what));
   };
   say_if_counted(answer, view, work);
   if (work.steps.from == StepBorders::kEqualParts) {
-    say("no steps are known, so only memory that grows all the time is called a leak; steps "
+    add_remark(
+        "no steps are known, so only memory that grows all the time is called a leak; steps "
         "come from a trace recorded at the same time, record_function or an optimizer's step.");
   } else if (work.steps.size() < 4) {
-    say(fmt::format(
+    add_remark(fmt::format(
         "{} steps are recorded; what grows from step to step shows from 4 on, because the first "
         "warms up and the last is not over.",
         work.steps.size()));
   } else if (work.steps.from == StepBorders::kBackwardPasses) {
-    say("no steps are marked; each backward pass counts as one.");
+    add_remark("no steps are marked; each backward pass counts as one.");
   }
 }
 

@@ -60,7 +60,7 @@ constexpr int kShards = 8;                  // of the sharded rows: one machine'
 constexpr std::size_t kRemediesPlaces = 3;  // places whose activations are named
 constexpr Bytes kSureMargin = 4;  // times the need: recomputing keeps inputs and moves the peak
 
-Bytes of(const Failure& failure, Category category) {
+Bytes bytes_held_by(const Failure& failure, Category category) {
   return failure.by_category[static_cast<std::size_t>(category)];
 }
 
@@ -121,7 +121,7 @@ void add_remedies_settings(const Failure& failure, const HistoryWork& work,
 }
 
 void add_gradients(const Failure& failure, const HistoryWork& work, std::vector<Remedy>& out) {
-  const Bytes gradients = of(failure, Category::kGradients);
+  const Bytes gradients = bytes_held_by(failure, Category::kGradients);
   if (gradients == 0 || remedies_place_at(work, failure.event) != Place::kForward) return;
   out.push_back({"no gradients during the forward pass", gradients, enough(gradients, failure),
                  "call zero_grad(set_to_none=True) before the forward pass, not after it"});
@@ -143,8 +143,9 @@ void add_chunks(const Failure& failure, const std::string& where, std::vector<Re
 
 void add_batch(const Failure& failure, std::int64_t batch, std::vector<Remedy>& out) {
   // What grows with the batch, the request included if it is of that sort.
-  const Bytes scales = of(failure, Category::kActivations) + of(failure, Category::kInputs) +
-                       of(failure, Category::kTemporaries) + failure.from_driver;
+  const Bytes scales = bytes_held_by(failure, Category::kActivations) +
+                       bytes_held_by(failure, Category::kInputs) +
+                       bytes_held_by(failure, Category::kTemporaries) + failure.from_driver;
   if (scales <= failure.from_driver) return;
   const double share = static_cast<double>(failure.short_by) / static_cast<double>(scales);
   if (batch > 0) {
@@ -170,7 +171,7 @@ void add_batch(const Failure& failure, std::int64_t batch, std::vector<Remedy>& 
 
 void add_activations(const Failure& failure, const HistoryWork& work, const StackTexts& texts,
                      std::vector<Remedy>& out) {
-  const Bytes all = of(failure, Category::kActivations);
+  const Bytes all = bytes_held_by(failure, Category::kActivations);
   if (all == 0) return;
   std::vector<const AliveGroup*> places;
   std::vector<memory::StackId> stacks;
@@ -205,7 +206,7 @@ void add_activations(const Failure& failure, const HistoryWork& work, const Stac
 }
 
 void add_optimizer(const Failure& failure, std::vector<Remedy>& out) {
-  const Bytes state = of(failure, Category::kOptimizerState);
+  const Bytes state = bytes_held_by(failure, Category::kOptimizerState);
   if (state == 0) return;
   const Bytes eighth = state / 4 * 3;
   out.push_back({"8-bit optimizer state", eighth, enough(eighth, failure),
@@ -213,9 +214,9 @@ void add_optimizer(const Failure& failure, std::vector<Remedy>& out) {
   const Bytes sharded = state / kShards * (kShards - 1);
   out.push_back({fmt::format("optimizer state over {} GPUs", kShards), sharded,
                  enough(sharded, failure), "ZeroRedundancyOptimizer or ZeRO stage 1"});
-  const Bytes everything =
-      (state + of(failure, Category::kParameters) + of(failure, Category::kGradients)) / kShards *
-      (kShards - 1);
+  const Bytes everything = (state + bytes_held_by(failure, Category::kParameters) +
+                            bytes_held_by(failure, Category::kGradients)) /
+                           kShards * (kShards - 1);
   out.push_back({fmt::format("model over {} GPUs", kShards), everything,
                  enough(everything, failure), "FSDP: parameters, gradients and optimizer state"});
 }

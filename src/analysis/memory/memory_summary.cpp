@@ -253,13 +253,14 @@ void compare(base::Table& table, const SnapshotView& snapshot, const HistoryWork
 }
 
 void add_agreement(Answer& answer, const RunView& view, const StatsView& stats) {
-  const auto say = [&](std::string_view what) {
+  const auto add_remark = [&](std::string_view what) {
     answer.remarks.push_back(fmt::format("{}: {}", stats.label, what));
   };
   if (view.snapshots.empty()) return;
   const std::vector<const SnapshotView*> beside = snapshots_beside(view, stats);
   if (beside.size() != 1) {
-    say("which snapshot is of the same process is not known, so they are not compared (the same "
+    add_remark(
+        "which snapshot is of the same process is not known, so they are not compared (the same "
         "name up to the first point tells it).");
     return;
   }
@@ -269,9 +270,10 @@ void add_agreement(Answer& answer, const RunView& view, const StatsView& stats) 
     if (!is_empty(work)) devices.push_back(&work);
   }
   if (devices.size() != 1) {
-    say(devices.empty() ? "the snapshot beside it is empty."
-                        : "it does not say of which device it is, and the snapshot has several, so "
-                          "they are not compared.");
+    add_remark(devices.empty()
+                   ? "the snapshot beside it is empty."
+                   : "it does not say of which device it is, and the snapshot has several, so "
+                     "they are not compared.");
     return;
   }
   const HistoryWork& work = *devices.front();
@@ -283,10 +285,10 @@ void add_agreement(Answer& answer, const RunView& view, const StatsView& stats) 
                : " (what is in use now; peaks and totals of the process are older than the "
                  "history)";
   if (agreement.equal == agreement.compared) {
-    say(fmt::format("it agrees with {} in all {} figures{}.", snapshot.label, agreement.compared,
-                    covered));
+    add_remark(fmt::format("it agrees with {} in all {} figures{}.", snapshot.label,
+                           agreement.compared, covered));
   } else {
-    say(
+    add_remark(
         fmt::format("it differs from {} in {} of {} figures{}: {}. They were taken at different "
                     "moments, of different processes, or the figures were reset in between.",
                     snapshot.label, agreement.compared - agreement.equal, agreement.compared,

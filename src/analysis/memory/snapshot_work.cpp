@@ -133,23 +133,23 @@ void say_if_counted(Answer& answer, const SnapshotView& view, const HistoryWork&
 }
 
 void add_remarks(Answer& answer, const SnapshotView& view, const HistoryWork& work) {
-  const auto say = [&](std::string_view what) {
+  const auto add_remark = [&](std::string_view what) {
     answer.remarks.push_back(said_of(view, work, what));
   };
   const Allocations& allocations = work.allocations;
   if (allocations.older > 0) {
-    say(
+    add_remark(
         fmt::format("{} {} of {:.1f} MiB in all {} older than the recorded history; peaks and "
                     "totals are of the history.",
                     allocations.older, allocations.older == 1 ? "allocation" : "allocations",
                     static_cast<double>(allocations.older_bytes) / (1 << 20),
                     allocations.older == 1 ? "is" : "are"));
   }
-  for (const std::string& remark : remarks_on(allocations, *view.snapshot)) say(remark);
+  for (const std::string& remark : remarks_on(allocations, *view.snapshot)) add_remark(remark);
   say_if_counted(answer, view, work);
   const bool has_allocations = allocations.list.size() > allocations.older;
   if (has_allocations && !work.categories.passes.has_stacks) {
-    say("no stacks were recorded, so nothing is known of what the memory holds.");
+    add_remark("no stacks were recorded, so nothing is known of what the memory holds.");
   }
 }
 

@@ -176,7 +176,9 @@ class WithoutProfilerDevice {
     delay_ = static_cast<double>(*tenth);
   }
 
-  bool has(std::uint32_t piece) const { return piece >= first_ && piece < first_ + work_.size(); }
+  bool has_piece(std::uint32_t piece) const {
+    return piece >= first_ && piece < first_ + work_.size();
+  }
 
   // The host launches a piece at `time`, earlier than recorded by `ahead` or as much as there is
   // room in the queue for. Returns by how much.
@@ -316,7 +318,7 @@ std::vector<Nanos> waits_without_profiler(const WindowView& window, const Overhe
         break;
       case WithoutProfilerMoment::Sort::kLaunch:
         for (WithoutProfilerDevice& device : devices) {
-          if (device.has(moment.of)) ahead = device.launch(moment.of, moment.time, ahead);
+          if (device.has_piece(moment.of)) ahead = device.launch(moment.of, moment.time, ahead);
         }
         break;
       case WithoutProfilerMoment::Sort::kWaited:

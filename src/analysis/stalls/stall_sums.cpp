@@ -377,25 +377,25 @@ struct StallSumsVerdict {
 // that ends the wait was; what the host did later did not hold it up. `fetched`: the call that
 // waits for the value whose copy is the last work before the wait.
 StallSumsVerdict judge(Marks& marks, Interval gap, Nanos launched, Row fetched) {
-  const auto of = [&](Stall stall) {
+  const auto blame = [&](Stall stall) {
     const HostMark* mark = marks.in(stall, gap);
     return StallSumsVerdict{stall, mark == nullptr ? trace::kNoRow : mark->row};
   };
-  if (2 * marks.inside(Stall::kCollector, gap) >= gap.length()) return of(Stall::kCollector);
-  if (2 * marks.inside(Stall::kSearch, gap) >= gap.length()) return of(Stall::kSearch);
-  if (4 * marks.inside(Stall::kInput, gap) >= gap.length()) return of(Stall::kInput);
-  if (2 * marks.inside(Stall::kTalk, gap) >= gap.length()) return of(Stall::kTalk);
+  if (2 * marks.inside(Stall::kCollector, gap) >= gap.length()) return blame(Stall::kCollector);
+  if (2 * marks.inside(Stall::kSearch, gap) >= gap.length()) return blame(Stall::kSearch);
+  if (4 * marks.inside(Stall::kInput, gap) >= gap.length()) return blame(Stall::kInput);
+  if (2 * marks.inside(Stall::kTalk, gap) >= gap.length()) return blame(Stall::kTalk);
   Stall most = Stall::kSync;
   for (const Stall stall : {Stall::kUpload, Stall::kAllocator}) {
     if (marks.inside(stall, gap) > marks.inside(most, gap)) most = stall;
   }
   const Nanos inside = marks.inside(most, gap);
-  if (2 * inside >= gap.length()) return of(most);
+  if (2 * inside >= gap.length()) return blame(most);
   if (const HostMark* mark = marks.waited(gap.start)) return {mark->stall, mark->row};
-  if (4 * inside >= gap.length()) return of(most);
-  if (marks.in_loop(gap)) return of(Stall::kSync);
+  if (4 * inside >= gap.length()) return blame(most);
+  if (marks.in_loop(gap)) return blame(Stall::kSync);
   if (fetched != trace::kNoRow) return {Stall::kSync, fetched};
-  if (2 * marks.inside(Stall::kOptimizer, gap) >= gap.length()) return of(Stall::kOptimizer);
+  if (2 * marks.inside(Stall::kOptimizer, gap) >= gap.length()) return blame(Stall::kOptimizer);
   const Nanos paused = marks.paused({gap.start, std::min(gap.end, launched)});
   if (2 * paused >= gap.length()) return {Stall::kPause};
   return {};

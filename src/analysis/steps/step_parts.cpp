@@ -58,11 +58,11 @@ DeviceTime device_time(const WindowView& window, Definition definition) {
       sets[static_cast<std::size_t>(sort)].add(piece.start, piece.end);
     }
   }
-  const auto of = [&](WorkClass sort) { return sets[static_cast<std::size_t>(sort)].take(); };
-  return {.kernel = of(WorkClass::kCompute),
-          .copy = of(WorkClass::kCopy),
-          .set = of(WorkClass::kSet),
-          .communication = of(WorkClass::kCommunication)};
+  const auto take = [&](WorkClass sort) { return sets[static_cast<std::size_t>(sort)].take(); };
+  return {.kernel = take(WorkClass::kCompute),
+          .copy = take(WorkClass::kCopy),
+          .set = take(WorkClass::kSet),
+          .communication = take(WorkClass::kCommunication)};
 }
 
 // The same steps, prolonged only by what the runtime launched.

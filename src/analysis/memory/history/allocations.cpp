@@ -238,19 +238,21 @@ std::vector<std::string> remarks_on(const Allocations& allocations,
         "The history was longer than the recording keeps: its oldest events were overwritten.");
   }
   const Contradictions& found = allocations.contradictions;
-  const auto say = [&](std::uint64_t count, std::string_view what) {
+  const auto add_remark = [&](std::uint64_t count, std::string_view what) {
     if (count == 0) return;
     remarks.push_back(std::to_string(count) + (count == 1 ? " allocation " : " allocations ") +
                       std::string(what));
   };
-  say(found.reused_while_alive,
-      "ended without an event that says so: the address was handed out again.");
-  say(found.alive_without_block,
+  add_remark(found.reused_while_alive,
+             "ended without an event that says so: the address was handed out again.");
+  add_remark(
+      found.alive_without_block,
       "ended without an event that says so: no block of the snapshot holds what was never freed.");
-  say(found.block_size_differs, "had another size in the history than in the snapshot's blocks.");
-  say(found.freed_size_differs, "had another size when freed than when asked for.");
-  say(found.let_go_twice, "came back twice.");
-  say(found.freed_without_let_go, "could be used again before the program gave them back.");
+  add_remark(found.block_size_differs,
+             "had another size in the history than in the snapshot's blocks.");
+  add_remark(found.freed_size_differs, "had another size when freed than when asked for.");
+  add_remark(found.let_go_twice, "came back twice.");
+  add_remark(found.freed_without_let_go, "could be used again before the program gave them back.");
   if (allocations.let_go_is_free) {
     remarks.emplace_back(
         "The history does not say when freed memory could be used again; it is counted as free "
