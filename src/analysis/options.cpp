@@ -1,3 +1,4 @@
+// Checks the parameters of an analysis against its row, and reads their values.
 #include <algorithm>
 #include <charconv>
 #include <cmath>

@@ -1,3 +1,4 @@
+// The table of all analyses.
 #include "analysis/registry.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Prepares the events of a run once for every analysis.
 #include "analysis/view.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Statistics of many lengths of time: exact for one rank, in buckets for many.
 #include "analysis/arithmetic/durations.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Operations on sets of time: each one pass over sorted intervals.
 #include "analysis/arithmetic/intervals.h"
 
 #include <algorithm>

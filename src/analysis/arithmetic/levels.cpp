@@ -1,3 +1,4 @@
+// Quantities that change in steps over time, and the sums of their changes.
 #include "analysis/arithmetic/levels.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds stretches of a text that repeat, by its suffix order, and chooses which of them to join.
 #include "analysis/arithmetic/repeats.h"
 
 #include <algorithm>

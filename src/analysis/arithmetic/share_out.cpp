@@ -1,3 +1,4 @@
+// Shares out time among roles that overlap, and reads the number widths in names of kernels.
 #include "analysis/arithmetic/share_out.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The statistic of a comparison: how much a quantity differs, and how well that is known.
 #include "analysis/compare/change.h"
 
 #include <algorithm>

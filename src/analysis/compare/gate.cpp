@@ -1,3 +1,4 @@
+// Judges limits: whether a run is worse than it was by more than is allowed.
 #include "analysis/compare/gate.h"
 
 #include <algorithm>

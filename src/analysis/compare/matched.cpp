@@ -1,3 +1,4 @@
+// Matches rows of two sides by name, and judges each pair.
 #include "analysis/compare/matched.h"
 
 #include <algorithm>

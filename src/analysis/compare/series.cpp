@@ -1,3 +1,4 @@
+// What the steps of one run say about a quantity: warm-up, typical value, and its error.
 #include "analysis/compare/series.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The step times of a run: which were taken without a profiler, on which rank, which warm up.
 #include "analysis/compare/step_samples.h"
 
 #include <algorithm>

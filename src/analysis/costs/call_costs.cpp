@@ -1,3 +1,4 @@
+// Finds which operator call owns the cost of each compute kernel, and adds the costs up.
 #include "analysis/costs/call_costs.h"
 
 #include <algorithm>

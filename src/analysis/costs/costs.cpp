@@ -1,3 +1,4 @@
+// The table of formulas by operator name, and the counts they share.
 #include "analysis/costs/costs.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds the peaks of the devices of a run, and says which are not known.
 #include "analysis/costs/device_peaks.h"
 
 #include <algorithm>

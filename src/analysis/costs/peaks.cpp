@@ -1,3 +1,4 @@
+// The table of what devices can do at best, and how a device is found in it.
 #include "analysis/costs/peaks.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Tells device work that computes from work that communicates or moves memory.
 #include "analysis/device/classes.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads direction, host memory and size of a copy from its name and arguments.
 #include "analysis/device/copies.h"
 
 #include <algorithm>

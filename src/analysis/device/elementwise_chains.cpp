@@ -1,3 +1,4 @@
+// Finds elementwise kernels that follow each other directly, and what fusing them would save.
 #include "analysis/device/elementwise_chains.h"
 
 #include <algorithm>

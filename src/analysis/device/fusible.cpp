@@ -1,3 +1,4 @@
+// Writes the kernels of a rank as a text in which repeats worth fusing are looked for.
 #include "analysis/device/fusible.h"
 
 #include <algorithm>

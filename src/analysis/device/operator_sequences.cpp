@@ -1,3 +1,4 @@
+// Counts the sequences of kernels that each operator starts.
 #include "analysis/device/operator_sequences.h"
 
 #include <algorithm>

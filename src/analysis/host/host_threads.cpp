@@ -1,3 +1,4 @@
+// Finds what a host thread was in at a given time.
 #include "analysis/host/host_threads.h"
 
 #include <algorithm>

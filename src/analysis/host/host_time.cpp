@@ -1,3 +1,4 @@
+// Sets of time in which the host did each kind of work, over all threads of a window.
 #include "analysis/host/host_time.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds the nn.Module and the pass of every host event of a window.
 #include "analysis/host/module_tree.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Gives every moment of a host thread to the innermost span that is open.
 #include "analysis/host/own_time.h"
 
 #include <algorithm>

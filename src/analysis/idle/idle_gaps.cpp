@@ -1,3 +1,4 @@
+// Finds the stretches in which a stream or a device runs nothing, and why each ended no sooner.
 #include "analysis/idle/idle_gaps.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Walks host threads through the stretches in which a device had nothing to do.
 #include "analysis/idle/idle_hosts.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Cuts the phases of a rank into iterations, from step marks or from waits for batches.
 #include "analysis/loading/iterations.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads the recorded waits and batches of watched loaders, and matches them.
 #include "analysis/loading/loader_records.h"
 
 #include <algorithm>

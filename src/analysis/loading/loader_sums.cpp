@@ -1,3 +1,4 @@
+// Adds up the waits and batches of each loader and each worker.
 #include "analysis/loading/loader_sums.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Measures what the loop does with a batch until it asks for the next one.
 #include "analysis/loading/loop_work.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds how much memory a device has: from an option, a trace or a refused request.
 #include "analysis/memory/device_memory.h"
 
 #include "analysis/memory/simulated/simulated.h"

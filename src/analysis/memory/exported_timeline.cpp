@@ -1,3 +1,4 @@
+// Shows a memory timeline that torch's profiler exported, in the tables of memory-timeline.
 #include <algorithm>
 #include <optional>
 #include <vector>

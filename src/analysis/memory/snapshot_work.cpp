@@ -1,3 +1,4 @@
+// Works out once what all analyses of one snapshot need.
 #include "analysis/memory/snapshot_work.h"
 
 #include <algorithm>

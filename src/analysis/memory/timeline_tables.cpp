@@ -1,3 +1,4 @@
+// Fills the tables of memory-timeline.
 #include "analysis/memory/timeline_tables.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds calls of convolutions that tried out algorithms.
 #include "analysis/operators/algorithm_searches.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds the operator calls of a window, how they nest, and the work each launched.
 #include "analysis/operators/op_calls.h"
 
 #include <algorithm>

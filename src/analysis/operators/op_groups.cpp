@@ -1,3 +1,4 @@
+// Adds up operator calls by a key: a name, shapes or a call stack.
 #include "analysis/operators/op_groups.h"
 
 #include <algorithm>

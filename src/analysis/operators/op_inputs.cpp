@@ -1,3 +1,4 @@
+// Reads the recorded inputs of operators: shapes, types, strides and values.
 #include "analysis/operators/op_inputs.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Decides which kernels use tensor cores, and which operators could.
 #include "analysis/operators/tensor_cores.h"
 
 #include <algorithm>

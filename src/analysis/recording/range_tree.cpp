@@ -1,3 +1,4 @@
+// Builds the tree of recorded ranges by name and nesting, and adds up their time.
 #include "analysis/recording/range_tree.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Lists every step of a run from what its processes recorded.
 #include "analysis/recording/recorded_steps.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Measures what a profiler's window cost the steps it ran in.
 #include "analysis/recording/tracing_cost.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Marks the stretches of host time that keep a device waiting for a reason one can change.
 #include "analysis/stalls/host_marks.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Estimates how long devices would have waited without the profiler's own cost.
 #include "analysis/stalls/profiler_overhead.h"
 
 #include <algorithm>

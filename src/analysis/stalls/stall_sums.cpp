@@ -1,3 +1,4 @@
+// Gives each wait of a device that the host could have filled one reason, and adds them up.
 #include "analysis/stalls/stall_sums.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds the ranges in which a loop waits for its data loader, and the threads that load.
 #include "analysis/steps/loader_waits.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Shares out the time of each step among device and host roles.
 #include "analysis/steps/step_parts.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds when each step really ran, to the end of the device work it started.
 #include "analysis/steps/step_times.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Chooses the time a breakdown is of: selected steps, or first to last work of a device.
 #include "analysis/steps/within.h"
 
 #include <algorithm>

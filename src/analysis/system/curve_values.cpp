@@ -1,3 +1,4 @@
+// Takes numbers out of curves: spreads, rates of running totals, means.
 #include "analysis/system/curve_values.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Works out the energy a device used over time, from its counter and its power.
 #include "analysis/system/energy_curve.h"
 
 #include <algorithm>

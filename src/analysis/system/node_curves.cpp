@@ -1,3 +1,4 @@
+// Puts together what was sampled of each machine over the whole run.
 #include "analysis/system/node_curves.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The columns of the analysis system, and what fills its tables.
 #include "analysis/system/system_tables.h"
 
 namespace stepscope::analysis {

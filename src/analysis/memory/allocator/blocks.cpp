@@ -1,3 +1,4 @@
+// The names of the allocator's statistics, as torch.cuda.memory_stats has them.
 #include "analysis/memory/allocator/blocks.h"
 
 namespace stepscope::analysis::allocator {

@@ -1,3 +1,4 @@
+// An allocator that works as torch's caching allocator does, with other settings if wanted.
 #include "analysis/memory/allocator/caching.h"
 
 #include <algorithm>

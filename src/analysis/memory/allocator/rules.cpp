@@ -1,3 +1,4 @@
+// The rules by which torch's caching allocator rounds sizes and cuts memory.
 #include "analysis/memory/allocator/rules.h"
 
 #include <algorithm>

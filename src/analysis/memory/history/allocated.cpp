@@ -1,3 +1,4 @@
+// How much the program had allocated at each moment of a history.
 #include "analysis/memory/history/allocated.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Works out the life of every allocation of a history, and counts its contradictions.
 #include "analysis/memory/history/allocations.h"
 
 #include <algorithm>

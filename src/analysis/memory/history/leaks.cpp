@@ -1,3 +1,4 @@
+// Finds places of the program that keep more memory step after step.
 #include "analysis/memory/history/leaks.h"
 
 #include <algorithm>

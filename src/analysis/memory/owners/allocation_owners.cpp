@@ -1,3 +1,4 @@
+// Finds the annotation and the nn.Module that each allocation was made in.
 #include "analysis/memory/owners/allocation_owners.h"
 
 #include <algorithm>

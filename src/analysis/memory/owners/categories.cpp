@@ -1,3 +1,4 @@
+// Finds what each allocation holds: parameters, gradients, activations and so on.
 #include "analysis/memory/owners/categories.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Finds when forward, backward and optimizer ran, from the stacks of a history.
 #include "analysis/memory/owners/passes.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Chooses the frame that stands for a stack: the innermost call of the program itself.
 #include "analysis/memory/owners/representative_frame.h"
 
 #include <algorithm>

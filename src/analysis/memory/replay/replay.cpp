@@ -1,3 +1,4 @@
+// Replays the recorded history of one allocator by torch's rules.
 #include "analysis/memory/replay/replay.h"
 
 #include <algorithm>

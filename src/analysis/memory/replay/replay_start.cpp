@@ -1,3 +1,4 @@
+// Works out the state of the allocator before its recorded history begins.
 #include <algorithm>
 #include <map>
 #include <set>

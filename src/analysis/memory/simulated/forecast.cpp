@@ -1,3 +1,4 @@
+// Forecasts what other settings of the allocator would have done with the recorded requests.
 #include "analysis/memory/simulated/forecast.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Serves the recorded requests again by torch's rules, without the recorded addresses.
 #include "analysis/memory/simulated/simulated.h"
 
 #include <algorithm>

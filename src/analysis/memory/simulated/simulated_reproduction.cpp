@@ -1,3 +1,4 @@
+// Checks that the simulated allocator asks the driver for the same memory as recorded.
 #include <algorithm>
 
 #include "analysis/memory/simulated/simulated.h"
