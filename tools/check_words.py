@@ -15,7 +15,7 @@ from check_docs import DATA, FENCE
 from sources import ROOT, project_files, report, with_suffix
 
 WORDS = ("told", "behind", "nobody", "somebody")
-MOST_WORDS = 460  # lower it as words go; never raise it
+MOST_WORDS = 150
 LONGEST_LINE = 200
 
 CODE = ("src", "include", "python", "web", "tests", "tools", "bench", "cmake")
