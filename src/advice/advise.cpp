@@ -84,7 +84,8 @@ constexpr double kBarelyBusy = 0.05;
 
 bool is_barely_busy(const Facts& facts) {
   const auto devices = facts.lines("overview", "devices");
-  return std::ranges::any_of(devices, [](const Line& line) { return line.has("busy_share"); }) &&
+  return std::ranges::any_of(devices,
+                             [](const Line& line) { return line.has_value("busy_share"); }) &&
          std::ranges::all_of(
              devices, [](const Line& line) { return line.number("busy_share") < kBarelyBusy; });
 }

@@ -73,7 +73,7 @@ std::optional<UntracedSteps> Facts::untraced(const RankSteps& rank) const {
       continue;
     }
     UntracedSteps out{line.number("measured"), 1e9 / rate};
-    if (line.has("wait_share")) out.wait_share = line.number("wait_share");
+    if (line.has_value("wait_share")) out.wait_share = line.number("wait_share");
     return out;
   }
   return std::nullopt;
@@ -140,9 +140,9 @@ StallPerStep Facts::stall(const RankSteps& rank, std::string_view sort) const {
     out.longest_ns = line.number("longest_ns");
     out.bytes = line.number("bytes") / steps;
     out.steps = line.whole("steps");
-    if (line.has("without_profiler_ns"))
+    if (line.has_value("without_profiler_ns"))
       out.without_profiler_ns = line.number("without_profiler_ns") / each;
-    if (line.has("usual_ns")) out.usual_ns = line.number("usual_ns") / each;
+    if (line.has_value("usual_ns")) out.usual_ns = line.number("usual_ns") / each;
     if (sort != "launch") continue;
     const double once = waited_once_ns(rank) / each;
     for (double* of_all : {&out.idle_ns, &out.inside_ns}) *of_all = std::max(0.0, *of_all - once);

@@ -40,7 +40,7 @@ double least_ns(const Facts& facts, const RankSteps& rank) {
 
 bool has_host_floor_stacks(const Facts& facts) {
   const auto lines = facts.lines("operators", "stacks");
-  return std::ranges::any_of(lines, [](const Line& line) { return line.has("stack"); });
+  return std::ranges::any_of(lines, [](const Line& line) { return line.has_value("stack"); });
 }
 
 }  // namespace

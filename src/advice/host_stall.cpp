@@ -141,8 +141,8 @@ void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std
     Evidence evidence{.text = {}, .rank = rank.rank, .window = line.whole("window")};
     std::string& form = evidence.text.form;
     std::vector<Figure>& figures = evidence.text.figures;
-    if (line.has("op")) figures.emplace_back(line.text("op"));
-    if (line.has("call")) figures.emplace_back(line.text("call"));
+    if (line.has_value("op")) figures.emplace_back(line.text("op"));
+    if (line.has_value("call")) figures.emplace_back(line.text("call"));
     form = figures.empty()      ? "in Python code between PyTorch's operators"
            : figures.size() > 1 ? "{}, in {}"
                                 : "{}";
@@ -162,14 +162,14 @@ void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std
       figures.push_back(count(waits));
       figures.push_back(count(steps));
     }
-    if (line.has("frames")) {
+    if (line.has_value("frames")) {
       form += "; called from {}";
       figures.emplace_back(line.text("frames"));
     }
     // The event is of the longest wait.
-    if (line.has("step") && once == 0) evidence.step = line.whole("step");
-    if (line.has("event") && once == 0) evidence.event = line.whole("event");
-    with_frames |= line.has("frames");
+    if (line.has_value("step") && once == 0) evidence.step = line.whole("step");
+    if (line.has_value("event") && once == 0) evidence.event = line.whole("event");
+    with_frames |= line.has_value("frames");
     finding.evidence.push_back(std::move(evidence));
   }
   // Whoever is to change a line must know which.

@@ -30,7 +30,7 @@ std::optional<double> allowed_on(const Facts& facts, std::string_view node) {
   double sum = 0;
   for (const Line& line : facts.lines("system", "processes")) {
     if (line.text("node") != node || line.text("processes") != kTraining) continue;
-    if (!line.has("usable_cores")) return std::nullopt;
+    if (!line.has_value("usable_cores")) return std::nullopt;
     sum += line.number("usable_cores");
   }
   return sum;
@@ -71,10 +71,11 @@ std::optional<JobProcessors> job_processors(const Facts& facts, std::int32_t ran
     if (line.text("node") != node || line.number("processors") <= 0) continue;
     JobProcessors out{.all = line.number("processors"), .ranks = ranks_on(facts, node)};
     out.usable = allowed_on(facts, node).value_or(out.all);
-    if (line.has("cpu_limit_cores")) {
+    if (line.has_value("cpu_limit_cores")) {
       out.usable = std::min(out.usable, line.number("cpu_limit_cores"));
     }
-    out.load_known = line.has("cpu_mean_share") && line.has("job_cores") && all_seen(facts);
+    out.load_known =
+        line.has_value("cpu_mean_share") && line.has_value("job_cores") && all_seen(facts);
     if (out.load_known) {
       out.own_cores = line.number("job_cores");
       out.other_cores = std::max(0.0, line.number("cpu_mean_share") * out.all - out.own_cores);

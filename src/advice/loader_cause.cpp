@@ -20,7 +20,7 @@ constexpr std::string_view kStartUp = "start-up";
 // Workers that only wait need hardly any processor, but each is a process with memory of its own.
 constexpr std::int64_t kMostWaiting = 32;
 
-void say(Sentence& into, std::string_view form, std::initializer_list<Figure> figures) {
+void add_sentence(Sentence& into, std::string_view form, std::initializer_list<Figure> figures) {
   into.form += form;
   for (const Figure& figure : figures) into.figures.push_back(figure);
 }
@@ -83,79 +83,88 @@ std::string LoaderCause::workers_to_set() const {
 
 void LoaderCause::explain(Sentence& into) const {
   if (workers == 0) {
-    say(into, "The loader has no workers: the training loop makes each batch itself", {});
+    add_sentence(into, "The loader has no workers: the training loop makes each batch itself", {});
   } else {
-    say(into, workers == 1 ? "{} worker makes the batches" : "{} workers make the batches",
-        {count(static_cast<double>(workers))});
+    add_sentence(into, workers == 1 ? "{} worker makes the batches" : "{} workers make the batches",
+                 {count(static_cast<double>(workers))});
   }
-  if (make_ns > 0) say(into, ", {} for each", {nanos(make_ns)});
+  if (make_ns > 0) add_sentence(into, ", {} for each", {nanos(make_ns)});
   into.form += ". ";
   if (cause == kStorage && !reads_files) {
-    say(into,
+    add_sentence(
+        into,
         "{} of that is fetching, and most of it waiting for something that is no file: a network, "
         "a lock, another process.",
         {share(fetch_share)});
   } else if (cause == kStorage) {
-    say(into,
+    add_sentence(
+        into,
         "{} of that is fetching, and most of it waiting for storage, a network or a lock ({} "
         "read per batch).",
         {share(fetch_share), bytes(bytes_per_batch)});
   } else if (cause == kDecoding && reads_files) {
-    say(into, "{} of that is the dataset computing: decoding, decompressing, indexing.",
-        {share(fetch_share)});
+    add_sentence(into, "{} of that is the dataset computing: decoding, decompressing, indexing.",
+                 {share(fetch_share)});
   } else if (cause == kDecoding) {
-    say(into,
+    add_sentence(
+        into,
         "{} of that is the dataset computing: it reads no files, and is asked for each sample by "
         "itself.",
         {share(fetch_share)});
   } else if (cause == kTransform) {
-    say(into, "{} of that are transforms.", {share(transform_share)});
+    add_sentence(into, "{} of that are transforms.", {share(transform_share)});
   } else if (cause == kCollate) {
-    say(into, "{} of that is putting samples together (collate_fn).", {share(collate_share)});
+    add_sentence(into, "{} of that is putting samples together (collate_fn).",
+                 {share(collate_share)});
   } else if (cause == kNoCore) {
-    say(into, "For {} of that no core was free, although there was work.", {share(starved_share)});
+    add_sentence(into, "For {} of that no core was free, although there was work.",
+                 {share(starved_share)});
   } else if (cause == kHandOver) {
-    say(into,
-        "Batches are made in time, but taking one over (queue, unpickling, pinning) takes "
-        "long.",
-        {});
+    add_sentence(into,
+                 "Batches are made in time, but taking one over (queue, unpickling, pinning) takes "
+                 "long.",
+                 {});
   } else if (cause == kStartUp) {
-    say(into,
-        passes == 1 ? "Most of the waiting is for the first batch, {}: workers start, import and "
-                      "open the dataset."
-                    : "Most of the waiting is for the first batch of each pass, {} each time: "
-                      "workers start, import and open the dataset.",
-        {nanos(first_wait_ns)});
+    add_sentence(into,
+                 passes == 1
+                     ? "Most of the waiting is for the first batch, {}: workers start, import and "
+                       "open the dataset."
+                     : "Most of the waiting is for the first batch of each pass, {} each time: "
+                       "workers start, import and open the dataset.",
+                 {nanos(first_wait_ns)});
   } else if (!late) {
-    say(into, "No single wait was long: it is what taking over a batch costs in every step.", {});
+    add_sentence(
+        into, "No single wait was long: it is what taking over a batch costs in every step.", {});
   }
   if (late && needed > 0 && has_too_few()) say_needed(into);
 }
 
 void LoaderCause::say_needed(Sentence& into) const {
-  say(into, needed == 1 ? " {} worker would keep up" : " {} workers would keep up",
-      {count(static_cast<double>(needed))});
+  add_sentence(into, needed == 1 ? " {} worker would keep up" : " {} workers would keep up",
+               {count(static_cast<double>(needed))});
   if (per_core() == 1) {
-    say(into, needed == 1 ? ", if it has a core" : ", if each has a core", {});
+    add_sentence(into, needed == 1 ? ", if it has a core" : ", if each has a core", {});
   } else {
-    say(into,
-        needed == 1 ? "; it waits most of the time and keeps {} processors busy"
-                    : "; they wait most of the time and need no core each: together they keep {} "
-                      "processors busy",
-        {Figure(static_cast<double>(needed) * cpu_cores, base::Unit::kNone)});
+    add_sentence(into,
+                 needed == 1
+                     ? "; it waits most of the time and keeps {} processors busy"
+                     : "; they wait most of the time and need no core each: together they keep {} "
+                       "processors busy",
+                 {Figure(static_cast<double>(needed) * cpu_cores, base::Unit::kNone)});
   }
   if (wanted() < needed) {
-    say(into,
+    add_sentence(
+        into,
         "; more than {} are not advised, because each is a process with memory of its own: a batch "
         "must be waited for less",
         {count(static_cast<double>(wanted()))});
   }
   if (processors_lack()) {
     const std::int64_t own = cpus->per_rank();
-    say(into,
-        own == 1 ? "; the rank has {} processor, for the training loop"
-                 : "; the rank has {} processors, {} beside the training loop",
-        {count(static_cast<double>(own))});
+    add_sentence(into,
+                 own == 1 ? "; the rank has {} processor, for the training loop"
+                          : "; the rank has {} processors, {} beside the training loop",
+                 {count(static_cast<double>(own))});
     if (own > 1) into.figures.push_back(count(static_cast<double>(cpus->workers())));
   }
   into.form += '.';
@@ -249,22 +258,22 @@ LoaderCause loader_cause(const Facts& facts, std::int32_t rank) {
     const double batches = std::max(1.0, line.number("batches"));
     const std::int64_t passes = std::max<std::int64_t>(1, line.whole("passes"));
     out = {.loader = std::string(line.text("loader")),
-           .watched = line.has("make_ns") || line.whole("workers") > 0,
+           .watched = line.has_value("make_ns") || line.whole("workers") > 0,
            .cause = std::string(line.text("cause")),
-           .late = line.has("cause") || line.whole("waited") > 0,
+           .late = line.has_value("cause") || line.whole("waited") > 0,
            .workers = line.whole("workers"),
-           .late_worker = line.has("late_worker") ? line.whole("late_worker") : -1,
+           .late_worker = line.has_value("late_worker") ? line.whole("late_worker") : -1,
            .passes = passes,
            .first_wait_ns = line.number("first_wait_ns") / static_cast<double>(passes),
            .make_ns = line.number("make_ns"),
-           .needed = line.has("workers_needed") ? line.whole("workers_needed") : 0,
+           .needed = line.has_value("workers_needed") ? line.whole("workers_needed") : 0,
            .fetch_share = line.number("fetch_share"),
            .transform_share = line.number("transform_share"),
            .collate_share = line.number("collate_share"),
            .starved_share = line.number("starved_share"),
            .cpu_cores = line.number("cpu_cores"),
            .bytes_per_batch = line.number("read_bytes") / batches};
-    out.reads_files = !line.has("read_bytes") || line.whole("files") > 0 ||
+    out.reads_files = !line.has_value("read_bytes") || line.whole("files") > 0 ||
                       out.bytes_per_batch >= kNoData ||
                       line.number("storage_bytes") / batches >= kNoData;
   }

@@ -63,7 +63,7 @@ std::optional<double> mean_of(const Facts& facts, std::string_view analysis, std
   double sum = 0;
   double rows = 0;
   for (const Line& line : facts.lines(analysis, table, rank)) {
-    if (!line.has(column)) continue;
+    if (!line.has_value(column)) continue;
     sum += line.number(column);
     ++rows;
   }
@@ -91,7 +91,7 @@ double exposed_gloo_ns(const Facts& facts, const RankSteps& rank) {
 std::optional<double> held_memory(const Facts& facts, std::int32_t rank) {
   std::optional<double> most;
   for (const Line& line : facts.lines("overview", "devices", rank)) {
-    if (!line.has("peak_reserved_share")) return std::nullopt;
+    if (!line.has_value("peak_reserved_share")) return std::nullopt;
     most = std::max(most.value_or(0), line.number("peak_reserved_share"));
   }
   return most;

@@ -103,8 +103,9 @@ void add_first_fix(const Facts& facts, const Advice& advice, std::vector<Sentenc
 // Its arithmetic, of what the device can do; false: not known.
 bool add_utilisation(const Facts& facts, std::vector<Sentence>& out) {
   for (const Line& line : facts.lines("mfu", "steps")) {
-    if (line.has("step") && facts.lines("mfu", "steps").size() > 1) continue;  // the row of all
-    if (!line.has("mfu_share") || line.number("mfu_share") <= 0) continue;
+    if (line.has_value("step") && facts.lines("mfu", "steps").size() > 1)
+      continue;  // the row of all
+    if (!line.has_value("mfu_share") || line.number("mfu_share") <= 0) continue;
     Sentence text{"Its arithmetic runs at {} of the peak in {} (MFU)",
                   {share(line.number("mfu_share")), line.text("arithmetic")}};
     const double known = line.number("known_share");
@@ -131,7 +132,7 @@ void add_roofline(const Facts& facts, std::vector<Sentence>& out) {
   double roof = 0;
   double all = 0;
   for (const Line& line : facts.lines("roofline", "operators", facts.ranks().front().rank)) {
-    if (!line.has("roof_ns")) continue;
+    if (!line.has_value("roof_ns")) continue;
     taken += line.number("device_ns");
     roof += std::min(line.number("roof_ns"), line.number("device_ns"));
     all += line.number("share");
@@ -146,7 +147,7 @@ void add_roofline(const Facts& facts, std::vector<Sentence>& out) {
 
 void add_busy(const Facts& facts, std::vector<Sentence>& out) {
   for (const Line& line : facts.lines("overview", "devices")) {
-    if (!line.has("busy_share")) continue;
+    if (!line.has_value("busy_share")) continue;
     out.push_back({"The GPU is busy {} of the time.", {share(line.number("busy_share"))}});
     return;
   }
@@ -166,7 +167,7 @@ void add_once(const Facts& facts, std::vector<Sentence>& out) {
         "libraries start and are loaded, code is compiled. The longest wait takes {}",
         {share(facts.share_waited_once(rank)), nanos(longest.number("longest_ns"))}};
     for (const std::string_view where : {"op", "call"}) {
-      if (!longest.has(where)) continue;
+      if (!longest.has_value(where)) continue;
       text.form += ", in {}";
       text.figures.emplace_back(longest.text(where));
     }

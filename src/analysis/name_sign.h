@@ -17,8 +17,8 @@ class NameSign {
       : trace_(&trace), names_(names), known_(trace.strings().size()) {}
 
   // Whether the name of this row is such a one.
-  bool of(trace::Row row) { return has(trace_->name()[row]); }
-  bool has(base::StringId name) {
+  bool matches_row(trace::Row row) { return matches_name(trace_->name()[row]); }
+  bool matches_name(base::StringId name) {
     if (name >= known_.size()) return names_({});  // an event without a name
     std::uint8_t& known = known_[name];
     if (known == kNotAsked) known = names_(trace_->text(name)) ? kYes : kNo;

@@ -25,7 +25,7 @@ std::string folder_of(const std::string& root, std::span<const std::string> cont
 
 }  // namespace
 
-bool ControlGroup::has(std::string_view controller) const {
+bool ControlGroup::has_controller(std::string_view controller) const {
   return std::ranges::find(controllers, controller) != controllers.end();
 }
 

@@ -13,7 +13,7 @@ struct ControlGroup {
   std::vector<std::string> controllers;  // none: version 2
   std::string path;
 
-  bool has(std::string_view controller) const;
+  bool has_controller(std::string_view controller) const;
   bool is_unified() const { return controllers.empty(); }
 
   // Where its hierarchy may be mounted below root ("/sys/fs/cgroup"): controllers that share one

@@ -11,9 +11,9 @@ using testing::ElementsAre;
 TEST(ControlGroups, LinesOfBothVersions) {
   const auto groups = control_groups("4:cpu,cpuacct:/job_1\nnonsense\n0::/a:b\n1:name=systemd:/");
   ASSERT_EQ(groups.size(), 3U);
-  EXPECT_TRUE(groups[0].has("cpu"));
-  EXPECT_TRUE(groups[0].has("cpuacct"));
-  EXPECT_FALSE(groups[0].has("cpua"));
+  EXPECT_TRUE(groups[0].has_controller("cpu"));
+  EXPECT_TRUE(groups[0].has_controller("cpuacct"));
+  EXPECT_FALSE(groups[0].has_controller("cpua"));
   EXPECT_EQ(groups[0].path, "/job_1");
   EXPECT_FALSE(groups[0].is_unified());
   EXPECT_TRUE(groups[1].is_unified());

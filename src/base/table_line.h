@@ -12,7 +12,7 @@ class TableLine {
  public:
   TableLine(const Table& table, std::size_t row) : table_(&table), row_(row) {}
 
-  bool has(std::string_view column) const {
+  bool has_value(std::string_view column) const {
     const auto at = table_->find(column);
     return at && !table_->is_null(*at, row_);
   }

@@ -49,7 +49,7 @@ std::vector<std::string> folders(const std::string& root, std::string_view contr
   const std::string text(std::istreambuf_iterator<char>(file), {});
   std::vector<std::string> found;
   for (const base::ControlGroup& group : base::control_groups(text)) {
-    if (!group.is_unified() && !group.has(controller)) continue;
+    if (!group.is_unified() && !group.has_controller(controller)) continue;
     for (const std::string& mount : group.mounts(root + "/sys/fs/cgroup")) {
       for (std::string& folder : base::folders_up(mount, group.path)) {
         found.push_back(std::move(folder));

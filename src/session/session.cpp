@@ -241,7 +241,7 @@ base::ImportLog notes_of(const OpenedRun& recording) {
 }
 
 base::Status check(const OpenOptions& options) {
-  SCOPE_TRY(trace::StepPattern::of(options.step_pattern));
+  SCOPE_TRY(trace::StepPattern::parse(options.step_pattern));
   return base::Done{};
 }
 

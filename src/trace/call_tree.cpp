@@ -19,9 +19,9 @@ bool takes_part(Kind kind, Phase phase) {
 
 }  // namespace
 
-std::span<const Row> PythonRows::of(std::int64_t id) {
+std::span<const Row> PythonRows::rows_with(std::int64_t id) {
   std::call_once(made_, [&] {
-    rows_ = KeyIndex::of([&](auto add) {
+    rows_ = KeyIndex::build([&](auto add) {
       ids_.rows.for_each([&](Row row, std::uint32_t entry) { add(ids_.id[entry], row); });
     });
   });
@@ -68,7 +68,7 @@ std::optional<Row> TreeStretch::caller(std::span<const OpenSpan> stack, Row row,
   if (nearest == kUnknown) return std::nullopt;
   if (nearest != kNoRow && python.id[python.rows.rank(nearest)] == parent_id) return top;
   Row named = kNoRow;
-  for (const Row other : python_.of(parent_id)) {
+  for (const Row other : python_.rows_with(parent_id)) {
     if (other >= track_begin_ && other < row) named = other;
   }
   if (named == kNoRow) return top;

@@ -52,7 +52,7 @@ class PythonRows {
   explicit PythonRows(const PythonIds& ids) : ids_(ids) {}
 
   const PythonIds& ids() const { return ids_; }
-  std::span<const Row> of(std::int64_t id);
+  std::span<const Row> rows_with(std::int64_t id);
 
  private:
   const PythonIds& ids_;

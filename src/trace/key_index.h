@@ -23,7 +23,7 @@ class KeyIndex {
   // `each(add)` calls add(key, value) for every item, the same ones each time: the items are gone
   // through several times and never held. Values of one key keep the order in which they come.
   template <class Each>
-  static KeyIndex of(const Each& each);
+  static KeyIndex build(const Each& each);
 
   std::span<const std::uint32_t> find(std::int64_t key) const;
 
@@ -40,7 +40,7 @@ class KeyIndex {
 };
 
 template <class Each>
-KeyIndex KeyIndex::of(const Each& each) {
+KeyIndex KeyIndex::build(const Each& each) {
   KeyIndex out;
   std::int64_t low = std::numeric_limits<std::int64_t>::max();
   std::int64_t high = std::numeric_limits<std::int64_t>::min();

@@ -128,7 +128,7 @@ Row operator_around(const LinkInput& in, Row call) {
 
 LinkCounts link_launches(const LinkInput& in, DeviceTable& device, LaunchTable& launches) {
   LinkCounts counts;
-  const KeyIndex by_correlation = KeyIndex::of([&](auto add) {
+  const KeyIndex by_correlation = KeyIndex::build([&](auto add) {
     launches.rows.for_each([&](Row row, std::uint32_t entry) {
       if (says_anything(launches.correlation[entry])) add(launches.correlation[entry], row);
     });
@@ -183,7 +183,7 @@ void link_ops(const LinkInput& in, const OpTable& ops, LaunchTable& launches, un
     if (left) any_left = true;
   });
   if (!any_left) return;
-  const KeyIndex by_external_id = KeyIndex::of([&](auto add) {
+  const KeyIndex by_external_id = KeyIndex::build([&](auto add) {
     ops.rows.for_each([&](Row row, std::uint32_t entry) {
       if (says_anything(ops.external_id[entry])) add(ops.external_id[entry], row);
     });
@@ -206,7 +206,7 @@ void link_backward(const LinkInput& in, const OpTable& ops, const FlowTable& flo
     const base::StringId category = flows.category[i];
     return category != base::kNoString && (category == now || category == once);
   };
-  const KeyIndex start_of = KeyIndex::of([&](auto add) {
+  const KeyIndex start_of = KeyIndex::build([&](auto add) {
     for (std::uint32_t i = 0; i < flows.size(); ++i) {
       if (is_ours(i) && flows.phase[i] == 's') add(static_cast<std::int64_t>(flows.id[i]), i);
     }
@@ -240,7 +240,7 @@ void link_backward(const LinkInput& in, const OpTable& ops, const FlowTable& flo
     if (is_backward && forward_of[row] == kNoRow) unlinked.emplace_back(row, sequence);
   });
   if (!unlinked.empty()) {
-    const KeyIndex by_sequence = KeyIndex::of([&](auto add) {
+    const KeyIndex by_sequence = KeyIndex::build([&](auto add) {
       each_numbered([&](std::int64_t sequence, Row row, bool is_backward) {
         if (!is_backward) add(sequence, row);
       });

@@ -87,7 +87,7 @@ TEST(TrackOrder, ASortedTrackAndOneOfEqualStartsAreOneSlice) {
 
 TEST(KeyIndex, FindsAllValuesOfAKeyInOrderDenseOrSparse) {
   for (const std::int64_t spread : {std::int64_t{1}, std::int64_t{1} << 40}) {
-    const KeyIndex index = KeyIndex::of([&](auto add) {
+    const KeyIndex index = KeyIndex::build([&](auto add) {
       for (std::uint32_t i = 0; i < 100; ++i) add((i % 7) * spread - 3, i);
     });
     for (std::int64_t key = 0; key < 7; ++key) {

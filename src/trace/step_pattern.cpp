@@ -20,7 +20,7 @@ constexpr std::size_t kLongestPattern = 1000;
 // How many pieces the library makes of a pattern: what is to come n times stands there n times.
 class Pieces {
  public:
-  static std::size_t of(std::string_view text) {
+  static std::size_t count_in(std::string_view text) {
     Pieces pieces(text);
     while (!pieces.rest_.empty()) pieces.take();
     while (pieces.groups_.size() > 1) pieces.close();
@@ -114,10 +114,10 @@ base::Failure unusable(std::string_view pattern, std::string_view why) {
 
 }  // namespace
 
-base::Result<StepPattern> StepPattern::of(const std::string& text) {
+base::Result<StepPattern> StepPattern::parse(const std::string& text) {
   StepPattern pattern;
   if (text.empty()) return pattern;
-  if (text.size() > kLongestPattern || Pieces::of(text) > kMostPieces) {
+  if (text.size() > kLongestPattern || Pieces::count_in(text) > kMostPieces) {
     return base::fail(base::Code::kInvalidArgument,
                       fmt::format("'{}{}' is too large for a pattern of steps: at most {} "
                                   "characters, and {} pieces where repeats are written out",

@@ -15,7 +15,7 @@ class StepPattern {
   StepPattern() = default;  // none was given
 
   // Fails where the text is no regular expression. An empty one is none.
-  static base::Result<StepPattern> of(const std::string& text);
+  static base::Result<StepPattern> parse(const std::string& text);
 
   bool is_given() const { return matches_ != nullptr; }
   // Names come from files of others, and may be of any length: those that are too long to be a

@@ -8,7 +8,7 @@ namespace stepscope::trace {
 namespace {
 
 bool matches(const std::string& text, std::string_view name) {
-  const base::Result<StepPattern> pattern = StepPattern::of(text);
+  const base::Result<StepPattern> pattern = StepPattern::parse(text);
   EXPECT_TRUE(pattern) << text;
   return pattern && pattern->matches(name);
 }
@@ -22,7 +22,7 @@ TEST(StepPattern, MatchesAnywhereInAName) {
 }
 
 TEST(StepPattern, OfNothingIsNone) {
-  const base::Result<StepPattern> none = StepPattern::of("");
+  const base::Result<StepPattern> none = StepPattern::parse("");
   ASSERT_TRUE(none);
   EXPECT_FALSE(none->is_given());
   EXPECT_FALSE(none->matches("anything"));
@@ -30,7 +30,7 @@ TEST(StepPattern, OfNothingIsNone) {
 
 TEST(StepPattern, SaysWhatIsWrongWithItsText) {
   for (const char* text : {"(", "a)", "a{2,1}", "[z-a]", "(a)\\1", "*a", "(?i)step"}) {
-    const base::Result<StepPattern> pattern = StepPattern::of(text);
+    const base::Result<StepPattern> pattern = StepPattern::parse(text);
     ASSERT_FALSE(pattern) << text;
     EXPECT_EQ(pattern.error().code, base::Code::kInvalidArgument);
     EXPECT_NE(pattern.error().message.find("is not a regular expression: "), std::string::npos);
@@ -41,14 +41,14 @@ TEST(StepPattern, IsNotTooLarge) {
   for (const std::string& text :
        {std::string("(.?){3000}Q"), std::string("(a{30}){20}"), std::string("a{99999999999999999}"),
         std::string("(a?a?a?a?a?a?a?a?){100}Q"), std::string(2000, '('), std::string(600, 'a')}) {
-    const base::Result<StepPattern> pattern = StepPattern::of(text);
+    const base::Result<StepPattern> pattern = StepPattern::parse(text);
     ASSERT_FALSE(pattern) << text;
     EXPECT_NE(pattern.error().message.find("is too large"), std::string::npos);
   }
   for (const char* text :
        {"^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}", "step_\\d{1,6}_\\d{1,6}_\\d{1,3}",
         "[a-z]{1,64}_[0-9]{1,2}", "x{100}|y{2}", "step[{]2024[}]", "((a{3}){4}){5}"}) {
-    EXPECT_TRUE(StepPattern::of(text)) << text;
+    EXPECT_TRUE(StepPattern::parse(text)) << text;
   }
 }
 

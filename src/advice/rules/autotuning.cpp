@@ -66,12 +66,12 @@ std::vector<Finding> judge_autotuning(const Facts& facts) {
                                 nanos(line.number("span_ns"))}},
                       .rank = rank.rank,
                       .window = line.whole("window")};
-    if (line.has("inputs")) {
+    if (line.has_value("inputs")) {
       evidence.text.form += "; inputs {}";
       evidence.text.figures.emplace_back(line.text("inputs"));
     }
-    if (line.has("step")) evidence.step = line.whole("step");
-    if (line.has("event")) evidence.event = line.whole("event");
+    if (line.has_value("step")) evidence.step = line.whole("step");
+    if (line.has_value("event")) evidence.event = line.whole("event");
     finding.evidence.push_back(std::move(evidence));
   }
   finding.changes = {

@@ -43,9 +43,9 @@ double cost_ns(const Facts& facts, const RankSteps& rank) {
 double used_ns(const RankSteps& rank, const Line& process,
                const std::optional<JobProcessors>& cpus) {
   constexpr double kOne = 1.1;  // samples are short, and their ends not exact
-  const double most = process.has("max_cores") ? process.number("max_cores")
-                      : cpus                   ? static_cast<double>(cpus->per_rank())
-                                               : 0;
+  const double most = process.has_value("max_cores") ? process.number("max_cores")
+                      : cpus                         ? static_cast<double>(cpus->per_rank())
+                                                     : 0;
   const double busy = process.number("mean_cores");
   if (most <= 0 || busy <= 0) return 0;
   const double share = most <= kOne ? busy : busy / std::ceil(most) / 2;
@@ -223,8 +223,8 @@ std::vector<Finding> judge_cpu_contention(const Facts& facts) {
 std::string why_not_cpu_contention(const Facts& facts) {
   const auto processes = facts.lines("system", "processes");
   if (processes.empty()) return std::string(kNotByStepscope);
-  const bool any =
-      std::ranges::any_of(processes, [](const Line& line) { return line.has("waited_share"); });
+  const bool any = std::ranges::any_of(
+      processes, [](const Line& line) { return line.has_value("waited_share"); });
   return any ? std::string()
              : "The system does not say how long threads wait for a processor "
                "(/proc/PID/schedstat)";

@@ -58,7 +58,7 @@ std::vector<Finding> judge_exposed_copies(const Facts& facts) {
         {.text =
              {"{} ({} memory): {} copies in all, of {} on average at {}, {} hidden by computing",
               {exposed_copies_words_of(line.text("kind")),
-               line.has("host_memory") ? line.text("host_memory") : "unknown",
+               line.has_value("host_memory") ? line.text("host_memory") : "unknown",
                count(line.number("count")),
                bytes(line.number("bytes") / std::max(1.0, line.number("count"))),
                {line.number("bytes_per_second"), base::Unit::kBytesPerSecond},

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 2> kGarbageCollectorReads = {"stalls", "t
 bool is_called(const Facts& facts) {
   const auto places = facts.lines("stalls", "places");
   return std::ranges::any_of(places, [](const Line& line) {
-    return line.text("stall") == "collector" && line.has("frames");
+    return line.text("stall") == "collector" && line.has_value("frames");
   });
 }
 

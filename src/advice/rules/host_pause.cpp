@@ -28,7 +28,7 @@ StallPerStep pauses(const Facts& facts, const RankSteps& rank) {
 std::string name_of_worst(const Facts& facts, std::int32_t rank) {
   for (const Line& line : facts.lines("stalls", "places", rank)) {
     if (line.text("stall") != "pause") continue;
-    if (line.has("op")) return std::string(line.text("op"));
+    if (line.has_value("op")) return std::string(line.text("op"));
     const std::string_view frames = line.text("frames");
     return std::string(frames.substr(0, frames.find("; ")));
   }

@@ -79,7 +79,7 @@ Callers callers_of(const Facts& facts, const RankSteps& rank) {
     // A place without a call or an operator comes after one that has them.
     const bool of_device = line.text("call").ends_with("DeviceSynchronize");
     const bool of_barrier = line.text("op").starts_with("c10d::barrier");
-    if (!of_barrier && !of_device && !line.has("op") && !line.has("call")) continue;
+    if (!of_barrier && !of_device && !line.has_value("op") && !line.has_value("call")) continue;
     (of_barrier  ? barrier
      : of_device ? synchronize
                  : values) += std::max(1.0, line.number("idle_ns"));

@@ -18,7 +18,8 @@ constexpr std::array kLowOccupancyNeeds =
 // So few blocks that most multiprocessors have nothing to do. Kernels that stay on the GPU and
 // fetch their work themselves start one for each, less a few: those are full.
 bool leaves_empty(const Facts& facts, const Line& line) {
-  return line.text("class") == "compute" && line.has("name") && line.has("blocks_per_sm") &&
+  return line.text("class") == "compute" && line.has_value("name") &&
+         line.has_value("blocks_per_sm") &&
          line.number("blocks_per_sm") < facts.threshold(kLowOccupancy.id, "blocks");
 }
 
@@ -125,7 +126,7 @@ std::vector<Finding> judge_low_occupancy(const Facts& facts) {
 std::string why_not_low_occupancy(const Facts& facts) {
   const auto lines = facts.lines("kernels", "kernels");
   const bool known =
-      std::ranges::any_of(lines, [](const Line& line) { return line.has("blocks_per_sm"); });
+      std::ranges::any_of(lines, [](const Line& line) { return line.has_value("blocks_per_sm"); });
   return known ? std::string() : "The trace does not say how many blocks kernels start";
 }
 

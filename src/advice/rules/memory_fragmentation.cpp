@@ -62,7 +62,7 @@ std::vector<Finding> judge_memory_fragmentation(const Facts& facts) {
     finding.evidence.push_back(
         {.text = {"{} cannot be returned because of a block of {} from {}",
                   {bytes(line.number("free_bytes")), bytes(line.number("pin_bytes")),
-                   line.has("where") ? line.text("where") : "an unknown place"}},
+                   line.has_value("where") ? line.text("where") : "an unknown place"}},
          .rank = static_cast<std::int32_t>(line.whole("rank"))});
   }
   finding.changes = {{"Set this before the program starts.",

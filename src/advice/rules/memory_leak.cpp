@@ -26,7 +26,7 @@ std::vector<Finding> judge_memory_leak(const Facts& facts) {
   for (const Line& line : facts.lines("memory-leaks", "outlook")) {
     if (line.number("bytes_per_step") < per_step) continue;
     per_step = line.number("bytes_per_step");
-    until_full = line.has("steps_until_full") ? line.number("steps_until_full") : 0;
+    until_full = line.has_value("steps_until_full") ? line.number("steps_until_full") : 0;
   }
   finding.title = {"Memory grows by {} per step and is never freed", {bytes(per_step)}};
   finding.detail = {

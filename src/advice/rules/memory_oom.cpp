@@ -23,7 +23,7 @@ std::vector<Finding> judge_memory_oom(const Facts& facts) {
   finding.measured = {"missing for the request", first.number("short_by_bytes"), 0,
                       base::Unit::kBytes};
   finding.detail = {"At {}, with {} in use. It would have fitted with {} less in use.",
-                    {first.has("where") ? first.text("where") : "an unknown place",
+                    {first.has_value("where") ? first.text("where") : "an unknown place",
                      bytes(first.number("used_bytes")), bytes(first.number("short_by_bytes"))}};
   if (first.text("why") == "own limit") {
     finding.detail.form +=
@@ -38,7 +38,7 @@ std::vector<Finding> judge_memory_oom(const Facts& facts) {
   }
   for (const Line& line : facts.lines("memory-oom", "alive")) {
     if (!same_failure(line, first) || finding.evidence.size() == kMostEvidence ||
-        !line.has("where"))
+        !line.has_value("where"))
       continue;
     finding.evidence.push_back(
         {.text = {"{} in use, {}, from {}",

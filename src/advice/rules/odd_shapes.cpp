@@ -108,7 +108,7 @@ OddShapesProducts odd_products(const Facts& facts, const RankSteps& rank) {
   const std::vector<Line> lines = facts.lines("roofline", "operators", rank.rank);
   double best_product = 0, best_convolution = 0;
   for (const Line& line : lines) {
-    if (!is_product(line) || odd_size(line) > 0 || !line.has("tflop_per_second")) continue;
+    if (!is_product(line) || odd_size(line) > 0 || !line.has_value("tflop_per_second")) continue;
     double& best = is_convolution(line) ? best_convolution : best_product;
     best = std::max(best, line.number("tflop_per_second"));
   }
@@ -119,9 +119,9 @@ OddShapesProducts odd_products(const Facts& facts, const RankSteps& rank) {
     sum.device_ns += own;
     if (is_convolution(line)) sum.convolutions_ns += own;
     sum.high_ns +=
-        line.has("roof_ns") ? std::max(0.0, own - line.number("roof_ns") / kOfPeak) : own;
+        line.has_value("roof_ns") ? std::max(0.0, own - line.number("roof_ns") / kOfPeak) : own;
     const double best = is_convolution(line) ? best_convolution : best_product;
-    if (best <= 0 || !line.has("tflop_per_second")) continue;
+    if (best <= 0 || !line.has_value("tflop_per_second")) continue;
     const double speed = line.number("tflop_per_second") / (kOfBest * best);
     sum.low_ns += own * std::max(0.0, 1 - speed);
   }
@@ -220,7 +220,8 @@ std::vector<Finding> judge_odd_shapes(const Facts& facts) {
 
 std::string why_not_odd_shapes(const Facts& facts) {
   const auto lines = facts.lines("roofline", "operators");
-  const bool any = std::ranges::any_of(lines, [](const Line& line) { return line.has("inputs"); });
+  const bool any =
+      std::ranges::any_of(lines, [](const Line& line) { return line.has_value("inputs"); });
   return any ? std::string() : "Shapes of inputs were not recorded";
 }
 

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 1> kProfilerOverheadReads = {"operators"}
 
 bool has_profiler_overhead_stacks(const Facts& facts) {
   const auto lines = facts.lines("operators", "stacks");
-  return std::ranges::any_of(lines, [](const Line& line) { return line.has("stack"); });
+  return std::ranges::any_of(lines, [](const Line& line) { return line.has_value("stack"); });
 }
 
 std::vector<Finding> judge_profiler_overhead(const Facts& facts) {

@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 2> kRecomputeReads = {"mfu", "overview"};
 double again_ns(const Facts& facts, const RankSteps& rank) {
   double sum = 0;
   for (const Line& line : facts.lines("mfu", "steps", rank.rank)) {
-    if (line.has("step")) sum += line.number("recomputed_ns");
+    if (line.has_value("step")) sum += line.number("recomputed_ns");
   }
   return sum / static_cast<double>(rank.steps);
 }
@@ -27,7 +27,7 @@ double again_ns(const Facts& facts, const RankSteps& rank) {
 void add_recompute_steps(Finding& finding, const Facts& facts, const RankSteps& rank) {
   for (const Line& line : facts.lines("mfu", "steps", rank.rank)) {
     if (finding.evidence.size() == kMostEvidence) return;
-    if (!line.has("step") || line.number("recomputed_ns") <= 0) continue;
+    if (!line.has_value("step") || line.number("recomputed_ns") <= 0) continue;
     finding.evidence.push_back(
         {.text = {"{} of the {} of kernels in this step are forward work done again",
                   {nanos(line.number("recomputed_ns")), nanos(line.number("compute_ns"))}},

@@ -94,9 +94,9 @@ std::vector<Change> pinning(const Facts& facts) {
 // The copy that kept the host longest, for the evidence to jump to.
 void add_jump(Evidence& evidence, const Facts& facts, const RankSteps& rank) {
   for (const Line& line : facts.lines("stalls", "places", rank.rank)) {
-    if (line.text("stall") != "upload" || !line.has("event")) continue;
+    if (line.text("stall") != "upload" || !line.has_value("event")) continue;
     evidence.window = line.whole("window");
-    if (line.has("step")) evidence.step = line.whole("step");
+    if (line.has_value("step")) evidence.step = line.whole("step");
     evidence.event = line.whole("event");
     return;
   }
@@ -177,7 +177,7 @@ std::vector<Finding> pageable(const Facts& facts) {
     if (line.text("kind") != "HtoD" || line.text("host_memory") != "pageable") continue;
     finding.evidence.push_back(
         {.text = {"{}: {} copies from pageable memory, {} and {} in all, at {}",
-                  {line.has("op") ? line.text("op") : "no operator",
+                  {line.has_value("op") ? line.text("op") : "no operator",
                    count(line.number("count")),
                    bytes(line.number("bytes")),
                    nanos(line.number("copy_ns")),

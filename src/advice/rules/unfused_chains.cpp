@@ -46,26 +46,26 @@ void add_chains(Finding& finding, const Facts& facts, const RankSteps& rank) {
                                 count(static_cast<double>(rank.steps))}},
                       .rank = rank.rank,
                       .window = line.whole("window")};
-    if (line.has("within")) {
+    if (line.has_value("within")) {
       evidence.text.form += ", in {}";
       evidence.text.figures.emplace_back(line.text("within"));
     }
     evidence.text.form += ": {} per step";
     evidence.text.figures.push_back(
         nanos(line.number("device_ns") / static_cast<double>(rank.steps)));
-    if (line.has("operators")) {
+    if (line.has_value("operators")) {
       evidence.text.form += "; {}";
       evidence.text.figures.emplace_back(line.text("operators"));
     }
-    if (line.has("step")) evidence.step = line.whole("step");
-    if (line.has("event")) evidence.event = line.whole("event");
+    if (line.has_value("step")) evidence.step = line.whole("step");
+    if (line.has_value("event")) evidence.event = line.whole("event");
     finding.evidence.push_back(std::move(evidence));
   }
 }
 
 bool has_shapes(const Facts& facts, const RankSteps& rank) {
   const auto lines = facts.lines("roofline", "operators", rank.rank);
-  return std::ranges::any_of(lines, [](const Line& line) { return line.has("inputs"); });
+  return std::ranges::any_of(lines, [](const Line& line) { return line.has_value("inputs"); });
 }
 
 // Functions that do what the operators of a chain look like.

@@ -196,7 +196,7 @@ std::vector<double> row_steps(double mean, double error, int count = 8) {
 std::string_view verdict_of(double before, double after, double error, int count = 8,
                             std::size_t rows = 1) {
   return Verdicts(100'000, rows, false)
-      .of({before, after, {row_steps(before, error, count), row_steps(after, error, count)}})
+      .judge({before, after, {row_steps(before, error, count), row_steps(after, error, count)}})
       .verdict;
 }
 
@@ -212,7 +212,7 @@ TEST(Verdict, WhatMayBeNoiseIsUnsure) {
   EXPECT_EQ(verdict_of(1200, 1000, 300), "unsure");
   EXPECT_EQ(verdict_of(1000, 1200, 300, 200), "slower");  // many steps tell
   EXPECT_EQ(verdict_of(1000, 1200, 0, 1), "unsure");      // one step says nothing
-  EXPECT_EQ(Verdicts(100'000, 1, false).of({1000, 1200, {}}).verdict, "unsure");
+  EXPECT_EQ(Verdicts(100'000, 1, false).judge({1000, 1200, {}}).verdict, "unsure");
 }
 
 TEST(Verdict, OfManyRowsSomeLookLargeByChance) {

@@ -351,7 +351,7 @@ void add_diff_memory(base::Table& table, const SideRank& before, const SideRank&
     for_each_line(of.side->overview, "devices", of.rank, [&](const TableLine& line) {
       for (const auto& [column, quantity] : {std::pair("peak_allocated_bytes", "allocated"),
                                              std::pair("peak_reserved_bytes", "reserved")}) {
-        if (line.has(column)) out[{line.whole("device"), quantity}] = line.whole(column);
+        if (line.has_value(column)) out[{line.whole("device"), quantity}] = line.whole(column);
       }
     });
     return out;

@@ -176,7 +176,7 @@ Operators operators_of(const SideRank& of) {
     if (table.name() != "operators") continue;
     for (std::size_t r = 0; r < table.rows(); ++r) {
       const TableLine line(table, r);
-      if (line.whole("rank") != of.rank || !line.has("name")) continue;
+      if (line.whole("rank") != of.rank || !line.has_value("name")) continue;
       Operator& op = out[std::string(line.text("name"))];
       op.calls += line.number("calls") / of.steps;
       op.device_ns += line.number("device_self_ns") / of.steps;
@@ -233,7 +233,7 @@ Verdicts::Verdicts(double step_ns, std::size_t rows, bool one_run) : step_ns_(st
   certainty_.spread = one_run ? 0 : kMeanSpread;
 }
 
-RowVerdict Verdicts::of(const RowTimes& row) const {
+RowVerdict Verdicts::judge(const RowTimes& row) const {
   const double change = row.after_ns - row.before_ns;
   const double least =
       std::max(kLeastOfStep * step_ns_, kLeastOfItself * std::max(row.before_ns, row.after_ns));
@@ -304,7 +304,7 @@ void add_kernels(base::Table& table, const SideRank& before, const SideRank& aft
   const Verdicts verdicts(step_ns, static_cast<std::size_t>(judged), one_run);
   for (MatchedRow& row : rows) {
     if (!row.verdict.empty()) continue;
-    const RowVerdict found = verdicts.of(row.times);
+    const RowVerdict found = verdicts.judge(row.times);
     row.verdict = found.verdict;
     row.error_ns = found.error_ns;
   }
@@ -340,7 +340,7 @@ void add_operators(base::Table& table, const SideRank& before, const SideRank& a
   const Verdicts verdicts(step_ns, static_cast<std::size_t>(judged), one_run);
   for (const OperatorRow& row : rows) {
     RowVerdict found{.verdict = row.before == nullptr ? "added" : "removed"};
-    if (row.before != nullptr && row.after != nullptr) found = verdicts.of(row.times());
+    if (row.before != nullptr && row.after != nullptr) found = verdicts.judge(row.times());
     static const Operator kNothing;
     const Operator& a = row.before != nullptr ? *row.before : kNothing;
     const Operator& b = row.after != nullptr ? *row.after : kNothing;

@@ -43,7 +43,7 @@ class Verdicts {
  public:
   // `rows`: how many are judged. `one_run`: both sides are of the same run.
   Verdicts(double step_ns, std::size_t rows, bool one_run);
-  RowVerdict of(const RowTimes& row) const;
+  RowVerdict judge(const RowTimes& row) const;
 
  private:
   double step_ns_;

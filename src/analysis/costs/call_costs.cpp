@@ -313,7 +313,7 @@ class RecomputedCalls::Finding {
     const OpCall& call = ops_.calls[i];
     const bool is_below = call.parent < i;
     Place& mine = places_[i];
-    if (announces_.of(call.row)) {
+    if (announces_.matches_row(call.row)) {
       // A node inside a node: the outer one runs a backward pass of its own, so what it has
       // recorded before is a forward pass.
       if (is_below && places_[call.parent].node != kNone) {
@@ -324,12 +324,12 @@ class RecomputedCalls::Finding {
     }
     if (is_below) mine = places_[call.parent];
     mine.has_own = false;
-    if (checkpoints_.of(call.row)) mine.checkpointed = true;
+    if (checkpoints_.matches_row(call.row)) mine.checkpointed = true;
     if (mine.node == kNone || mine.recorded) return;
     if (is_node(call)) return;
     if (is_recorded(call.row)) {
       mine.recorded = true;
-    } else if (!never_recorded_.of(call.row)) {
+    } else if (!never_recorded_.matches_row(call.row)) {
       places_[mine.node].has_own = true;
     }
   }

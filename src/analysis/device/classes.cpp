@@ -95,7 +95,7 @@ WorkClass Classifier::work(trace::Row row) {
       break;
   }
   if (trace_->collectives().rows.contains(row)) return WorkClass::kCommunication;
-  return communicates_.of(row) ? WorkClass::kCommunication : WorkClass::kCompute;
+  return communicates_.matches_row(row) ? WorkClass::kCommunication : WorkClass::kCompute;
 }
 
 }  // namespace stepscope::analysis

@@ -158,7 +158,9 @@ class AnnotationsCounting {
     if ((trace_.flags()[row] & trace::kFarTime) != 0) return false;
     return with_steps_ || !is_step(row);
   }
-  bool is_step(Row row) { return step_names_.of(row) || std::ranges::binary_search(steps_, row); }
+  bool is_step(Row row) {
+    return step_names_.matches_row(row) || std::ranges::binary_search(steps_, row);
+  }
   // Whether the table has this range: it is listed, and in a step that was asked for.
   bool counts(Row row) { return listed(row) && window_.counts_at(trace_.start()[row]); }
   Ranges& ranges_of(Row row) { return by_name_[trace_.name()[row]]; }

@@ -108,7 +108,8 @@ Row HostThreads::doing(std::uint32_t track, Interval time) {
 Row HostThreads::waiting(std::uint32_t track, Nanos time) {
   Row row = at(track, time);
   const auto waits = [&](Row call) {
-    return is_api_call(trace_->kind()[call]) && (waits_.of(call) || awaits_its_copy(*trace_, call));
+    return is_api_call(trace_->kind()[call]) &&
+           (waits_.matches_row(call) || awaits_its_copy(*trace_, call));
   };
   while (row != trace::kNoRow && !waits(row)) row = trace_->parent()[row];
   return row;

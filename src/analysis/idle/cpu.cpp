@@ -206,7 +206,7 @@ void add_threads(HostWaits& out, const WindowView& window, const Intervals& idle
         continue;
       }
       any = true;
-      if (!steps.of(row)) recorded.add(trace.start()[row], trace.end(row));
+      if (!steps.matches_row(row)) recorded.add(trace.start()[row], trace.end(row));
     }
     if (!any) continue;
     HostThread& thread = out.threads[track.thread];

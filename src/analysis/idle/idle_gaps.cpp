@@ -53,7 +53,7 @@ Queued queue_of(const WindowView& window, const StreamView& stream) {
 }
 
 trace::KeyIndex calls_by_correlation(const trace::Trace& trace) {
-  return trace::KeyIndex::of([&](auto add) {
+  return trace::KeyIndex::build([&](auto add) {
     trace.launches().rows.for_each([&](Row row, std::uint32_t entry) {
       const std::int64_t correlation = trace.launches().correlation[entry];
       if (correlation > 0) add(correlation, row);

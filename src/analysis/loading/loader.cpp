@@ -542,7 +542,7 @@ Answer run_loader(const RunView& view, const Options& options) {
       remarks.add(rank, key, sums, gpu.idle_share(loading, key));
     }
     for (const LoaderStep& step : by_step) {
-      const auto idle = gpu.idle_share(step.step.own());
+      const auto idle = gpu.idle_share(step.step.own_time());
       add_loader_step(steps, rank, step, least, idle);
       remarks.add_step(rank, step, idle);
     }

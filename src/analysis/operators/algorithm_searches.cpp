@@ -52,7 +52,7 @@ Searches searches_of(const WindowView& window, const SearchLimits& limits) {
   const auto root_of = [&](std::uint32_t call) {
     std::uint32_t root = OpCall::kNone;
     for (; call != OpCall::kNone; call = ops.calls[call].parent) {
-      if (convolves.of(ops.calls[call].row)) root = call;
+      if (convolves.matches_row(ops.calls[call].row)) root = call;
     }
     return root;
   };

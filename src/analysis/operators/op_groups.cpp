@@ -39,9 +39,9 @@ OpCosts::OpCosts(const WindowView& window)
     const Work& piece = window.work[i];
     if (!window.counts(piece)) continue;
     if (const std::uint32_t call = calls_.of_work[i]; call != OpCall::kNone) {
-      work_.push_back({call, names.of(piece), piece.length()});
+      work_.push_back({call, names.cores_of(piece), piece.length()});
     } else {
-      add_outside(piece, names.of(piece));
+      add_outside(piece, names.cores_of(piece));
     }
   }
   find_eligible();
@@ -101,7 +101,7 @@ void OpCosts::find_eligible() {
   eligible_.resize(calls_.calls.size());
   for (std::size_t i = 0; i < eligible_.size(); ++i) {
     const trace::Row row = calls_.calls[i].row;
-    if (!products.of(row)) continue;
+    if (!products.matches_row(row)) continue;
     product_[trace.name()[row]] = true;
     const std::uint32_t entry = trace.ops().rows.find(row);
     const trace::SignatureId signature =

@@ -61,7 +61,7 @@ TensorCoreNames::TensorCoreNames(const WindowView& window)
   }
 }
 
-TensorCores TensorCoreNames::of(const Work& piece) {
+TensorCores TensorCoreNames::cores_of(const Work& piece) {
   if (piece.work_class != WorkClass::kCompute) return TensorCores::kNotUsed;
   if (units_[piece.stream] == MatrixUnits::kNone) return TensorCores::kNotUsed;
   const base::StringId name = window_->trace->name()[piece.row];

@@ -47,7 +47,7 @@ bool multiplies(MatrixUnits units, std::string_view types);
 class TensorCoreNames {
  public:
   explicit TensorCoreNames(const WindowView& window);
-  TensorCores of(const Work& piece);
+  TensorCores cores_of(const Work& piece);
 
  private:
   const WindowView* window_;

@@ -34,7 +34,7 @@ Intervals traced_times(const RunView& view, std::int32_t rank) {
 
 }  // namespace
 
-Intervals RecordedStep::own() const {
+Intervals RecordedStep::own_time() const {
   const Interval all = span();
   return aside.empty() ? Intervals{all} : subtract(std::span(&all, 1), aside);
 }

@@ -21,7 +21,7 @@ struct RecordedStep {
 
   base::Nanos end() const { return start + length + total(aside); }
   Interval span() const { return {start, end()}; }  // from mark to mark
-  Intervals own() const;                            // of that, without what is set aside
+  Intervals own_time() const;                       // of that, without what is set aside
   bool is_aside(base::Nanos time) const;            // an end of something within it
 };
 

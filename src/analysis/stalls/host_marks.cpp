@@ -66,25 +66,26 @@ void add_track(const trace::Trace& trace, const trace::Track& track, MarkNames& 
     const auto mark = [&](Stall stall) {
       out.push_back({{trace.start()[row], trace.end(row)}, stall, row});
     };
-    if (kind == Kind::kAnnotation && names.optimizer.of(row)) mark(Stall::kOptimizer);
-    if (kind == Kind::kPython && names.collection.of(row)) mark(Stall::kCollector);
-    if ((kind == Kind::kAnnotation || kind == Kind::kCpuOp) && names.communication.of(row)) {
+    if (kind == Kind::kAnnotation && names.optimizer.matches_row(row)) mark(Stall::kOptimizer);
+    if (kind == Kind::kPython && names.collection.matches_row(row)) mark(Stall::kCollector);
+    if ((kind == Kind::kAnnotation || kind == Kind::kCpuOp) &&
+        names.communication.matches_row(row)) {
       mark(Stall::kTalk);
     }
     if (!trace::is_api_call(kind)) continue;
-    if (names.allocator.of(row)) {
+    if (names.allocator.matches_row(row)) {
       mark(Stall::kAllocator);
       continue;
     }
     if (const std::string_view direction = copied(trace, row); !direction.empty()) {
       copy_parent = trace.parent()[row];
       copy_up = direction == "HtoD";
-      if (names.waiting.of(row) || awaits_its_copy(trace, row)) {
+      if (names.waiting.matches_row(row) || awaits_its_copy(trace, row)) {
         mark(copy_up ? Stall::kUpload : Stall::kSync);
       }
       continue;
     }
-    if (!names.waiting.of(row)) continue;
+    if (!names.waiting.matches_row(row)) continue;
     const bool of_copy = copy_up && copy_parent == trace.parent()[row];
     mark(of_copy ? Stall::kUpload : Stall::kSync);
   }
@@ -100,7 +101,7 @@ void add_host_marks_fetches(const trace::Trace& trace, std::vector<HostMark>& ou
   for (const Fetch& fetch : list) found.push_back({{fetch.start, fetch.end}, Stall::kInput});
   for (Row row = 0; row < trace.size(); ++row) {
     if (trace.kind()[row] != Kind::kAnnotation && trace.kind()[row] != Kind::kCpuOp) continue;
-    if (!loading.of(row)) continue;
+    if (!loading.matches_row(row)) continue;
     const auto at = std::ranges::lower_bound(found, trace.start()[row], {},
                                              [](const HostMark& mark) { return mark.time.start; });
     if (at == found.end() || at->row != trace::kNoRow) continue;
@@ -208,8 +209,9 @@ struct SavingNames {
   bool asked(const trace::Trace& trace, trace::Row call, std::size_t copies) {
     for (trace::Row row = call; row != trace::kNoRow; row = trace.parent()[row]) {
       const trace::Kind kind = trace.kind()[row];
-      if (kind == trace::Kind::kPython && frame.of(row)) return true;
-      if (kind == trace::Kind::kAnnotation && copies >= kLeastCopies && range.of(row)) return true;
+      if (kind == trace::Kind::kPython && frame.matches_row(row)) return true;
+      if (kind == trace::Kind::kAnnotation && copies >= kLeastCopies && range.matches_row(row))
+        return true;
     }
     return false;
   }
@@ -291,12 +293,12 @@ struct Signs {
 
 // Of the program itself: a function in a file, or a built-in that such a function calls.
 bool is_own(const trace::Trace& trace, Row row, Signs& signs) {
-  if (trace.kind()[row] == Kind::kAnnotation) return !signs.spoken_for.of(row);
-  if (trace.kind()[row] != Kind::kPython || signs.framework.of(row)) return false;
-  if (signs.function.of(row)) return true;
+  if (trace.kind()[row] == Kind::kAnnotation) return !signs.spoken_for.matches_row(row);
+  if (trace.kind()[row] != Kind::kPython || signs.framework.matches_row(row)) return false;
+  if (signs.function.matches_row(row)) return true;
   const Row caller = trace.parent()[row];
   return caller != trace::kNoRow && trace.kind()[caller] == Kind::kPython &&
-         signs.function.of(caller) && !signs.framework.of(caller);
+         signs.function.matches_row(caller) && !signs.framework.matches_row(caller);
 }
 
 }  // namespace
@@ -311,7 +313,7 @@ QuietRanges quiet_ranges(const trace::Trace& trace, const Intervals& recorded) {
       if (trace.phase()[row] != trace::Phase::kSpan) continue;
       const Interval time{trace.start()[row], trace.end(row)};
       if (time.start < reach) {
-        if (trace.kind()[row] == Kind::kPython && signs.framework.of(row)) {
+        if (trace.kind()[row] == Kind::kPython && signs.framework.matches_row(row)) {
           out.framework.push_back(time);
         }
       } else if (time.end > time.start && is_own(trace, row, signs) && is_quiet(recorded, time)) {

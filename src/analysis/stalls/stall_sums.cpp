@@ -157,7 +157,8 @@ StallSite StallSites::at(Row row) {
     }
     if (trace::is_api_call(kind) && is_empty(out.call)) out.call = name;
     if (kind == Kind::kCpuOp && !outside) out.op = name;
-    if (kind == Kind::kAnnotation && is_empty(annotation) && !steps_.has(name)) annotation = name;
+    if (kind == Kind::kAnnotation && is_empty(annotation) && !steps_.matches_name(name))
+      annotation = name;
     if (filled > 0) continue;
     if (const std::uint32_t said = trace.stacks().rows.find(row); said != base::RowSet::kNone) {
       fill(stack_of(trace.stacks().call_stack[said]));

@@ -34,7 +34,7 @@ void add_loader_waits_fetches(const trace::Trace& trace, const trace::Track& tra
   base::Nanos open_until = 0;
   for (Row row = track.begin; row < track.end; ++row) {
     if (trace.kind()[row] != Kind::kCpuOp && trace.kind()[row] != Kind::kAnnotation) continue;
-    if (!loading.of(row) || !is_plausible_span(trace, row)) continue;
+    if (!loading.matches_row(row) || !is_plausible_span(trace, row)) continue;
     if (open && trace.end(row) <= open_until) continue;
     open = true;
     open_until = trace.end(row);

@@ -29,7 +29,7 @@ class TensorboardKernels {
     NameSign communicates(trace, is_tensorboard_communication);
     trace.ops().rows.for_each([&](Row row, std::uint32_t entry) {
       const std::int64_t id = trace.ops().external_id[entry];
-      if (trace::says_anything(id) && communicates.of(row)) ids_.insert(id);
+      if (trace::says_anything(id) && communicates.matches_row(row)) ids_.insert(id);
     });
   }
   bool communicates(Row kernel) const {

@@ -180,7 +180,7 @@ std::optional<TensorflowPartsClass> host_class(const trace::Trace& trace,
   if (is_api_call(kind)) {
     const std::uint32_t entry = trace.launches().rows.find(row);
     const bool has_work = entry != base::RowSet::kNone && !trace.launches().work_of(entry).empty();
-    if (has_work || launch_names.of(row)) return kLaunch;
+    if (has_work || launch_names.matches_row(row)) return kLaunch;
     return names.compiles(row) ? kCompile : kHost;
   }
   if (kind != Kind::kCpuOp && kind != Kind::kAnnotation) return std::nullopt;

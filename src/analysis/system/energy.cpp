@@ -309,7 +309,7 @@ Answer run_energy(const RunView& view, const Options& options) {
           energy_samples_of(loaded == loading.end() ? nullptr : &loaded->second, found->second);
       for (std::size_t i = 0; i < samples.size(); ++i) {
         const RecordedStep& step = found->second[i];
-        const Joules joules = energy.within(step.own());
+        const Joules joules = energy.within(step.own_time());
         add_energy_step(steps, rank, step, joules);
         sums.add(step.number, joules, samples[i]);
         unknown += joules.sum() ? 0 : 1;

@@ -71,7 +71,7 @@ class RankReaders {
   }
 
   void add(base::Table& table, std::int32_t rank, const RecordedStep& step) const {
-    const Intervals within = step.own();
+    const Intervals within = step.own_time();
     std::int64_t moments = 0;
     for (const Interval& one : within) {
       moments +=

@@ -41,11 +41,11 @@ class ControlGroup final : public Source {
     for (const base::ControlGroup& group : base::control_groups(text)) {
       for (const std::string& mount : group.mounts(place.sys + "/fs/cgroup")) {
         if (group.is_unified()) unified(mount, group.path);
-        if (group.has("memory")) memory(mount, group.path);
-        if (group.has("cpuacct") && used_ns_.empty()) {
+        if (group.has_controller("memory")) memory(mount, group.path);
+        if (group.has_controller("cpuacct") && used_ns_.empty()) {
           used_ns_ = first_of({mount + group.path, mount}, "/cpuacct.usage");
         }
-        if (group.has("cpu")) quota(mount, group.path);
+        if (group.has_controller("cpu")) quota(mount, group.path);
       }
     }
   }

@@ -92,9 +92,9 @@ struct RawEvent {
     series.clear();
     series_as_text = false;
   }
-  bool has(Arg arg) const { return (present >> static_cast<unsigned>(arg) & 1) != 0; }
+  bool has_arg(Arg arg) const { return (present >> static_cast<unsigned>(arg) & 1) != 0; }
   std::int64_t integer(Arg arg, std::int64_t absent = -1) const {
-    return has(arg) ? integers[static_cast<std::size_t>(arg)] : absent;
+    return has_arg(arg) ? integers[static_cast<std::size_t>(arg)] : absent;
   }
   void set_integer(Arg arg, std::int64_t value) {
     integers[static_cast<std::size_t>(arg)] = value;

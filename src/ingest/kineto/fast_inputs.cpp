@@ -55,8 +55,9 @@ bool FastScanner::find_signature() {
   if (end == nullptr) return false;
   std::array<std::uint32_t, 4> starts{};
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    starts[i] = draft_.has(input_arg(i)) ? static_cast<std::uint32_t>(lists_[i].begin - first_list_)
-                                         : kUnknownId;
+    starts[i] = draft_.has_arg(input_arg(i))
+                    ? static_cast<std::uint32_t>(lists_[i].begin - first_list_)
+                    : kUnknownId;
   }
   const std::string_view text = between(first_list_, end);
   if (call_memos_.empty()) call_memos_.resize(std::size_t{1} << kMemoBits);
@@ -73,7 +74,7 @@ bool FastScanner::find_signature() {
   }
   for (std::size_t i = 0; i < lists_.size(); ++i) {
     const Arg arg = input_arg(i);
-    if (!draft_.has(arg)) continue;
+    if (!draft_.has_arg(arg)) continue;
     const char* const list_ends = list_end(lists_[i].next);
     if (list_ends == nullptr || !is_sound_list(lists_[i].begin, list_ends)) return false;
     draft_.set_text(arg, between(lists_[i].begin, list_ends));

@@ -173,7 +173,7 @@ std::uint32_t Templates::same_form(std::uint32_t head, const std::vector<Piece>&
 // Everything that the draft has and no hole gives. `kept` is the form's copy of the event's text.
 bool Templates::take_constants(std::string_view event, const char* kept, const RawEvent& draft,
                                const std::vector<Piece>& pieces, Template& form) {
-  const auto own = [&](std::string_view text, std::string_view& mine) {
+  const auto keep_text = [&](std::string_view text, std::string_view& mine) {
     if (text.empty()) return true;
     if (text.data() < event.data() || text.data() + text.size() > event.data() + event.size()) {
       return false;
@@ -181,7 +181,7 @@ bool Templates::take_constants(std::string_view event, const char* kept, const R
     mine = {kept + (text.data() - event.data()), text.size()};
     return true;
   };
-  if (!own(draft.name, form.name) || !own(draft.category, form.category)) return false;
+  if (!keep_text(draft.name, form.name) || !keep_text(draft.category, form.category)) return false;
   form.phase = draft.phase;
   form.has_duration = draft.has_duration;
   form.has_name = draft.has_name;
@@ -206,7 +206,7 @@ bool Templates::take_constants(std::string_view event, const char* kept, const R
       constant.integer = draft.integers[index];
     } else if (constant.type == ArgType::kReal) {
       constant.real = draft.reals[index];
-    } else if (!own(draft.texts[index], constant.text)) {
+    } else if (!keep_text(draft.texts[index], constant.text)) {
       return false;
     }
     constants_.push_back(constant);
@@ -227,7 +227,7 @@ bool Templates::gives_back(const Template& form, std::string_view event, const R
   for (const Piece* piece = form.pieces; piece->hole != Hole::kEnd; ++piece) {
     const auto index = static_cast<std::size_t>(piece->arg);
     if (piece->arg == Arg::kNone) continue;
-    if (!draft.has(piece->arg)) return false;
+    if (!draft.has_arg(piece->arg)) return false;
     const bool same = piece->hole == Hole::kReal ? again.reals[index] == draft.reals[index]
                                                  : again.integers[index] == draft.integers[index];
     if (!same) return false;

@@ -32,12 +32,12 @@ std::int64_t stream_of(const RawEvent& draft, Arg arg) {
 }
 
 float real(const RawEvent& draft, Arg arg) {
-  return draft.has(arg) ? static_cast<float>(draft.reals[static_cast<std::size_t>(arg)])
-                        : kNotGiven;
+  return draft.has_arg(arg) ? static_cast<float>(draft.reals[static_cast<std::size_t>(arg)])
+                            : kNotGiven;
 }
 
 base::StringId text(const RawEvent& draft, Arg arg, Shard& shard) {
-  if (!draft.has(arg)) return base::kNoString;
+  if (!draft.has_arg(arg)) return base::kNoString;
   return shard.intern(draft.texts[static_cast<std::size_t>(arg)], draft.text_at);
 }
 
@@ -45,7 +45,7 @@ base::StringId text(const RawEvent& draft, Arg arg, Shard& shard) {
 // holds anything else.
 void triple(const RawEvent& draft, Arg arg, std::uint32_t (&out)[3]) {
   out[0] = out[1] = out[2] = 0;
-  if (!draft.has(arg)) return;
+  if (!draft.has_arg(arg)) return;
   constexpr fast::CharacterSet kBetween{", []\n\t\r"};
   std::size_t which = 0;
   bool in_number = false;
@@ -121,7 +121,7 @@ Kind kind_of(const RawEvent& draft, std::uint32_t category, Shard& shard) {
 [[gnu::noinline]] trace::SignatureId new_signature(const RawEvent& draft, Shard& shard) {
   trace::SignatureTexts texts;
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (draft.has(input_arg(i))) texts[i] = draft.texts[static_cast<std::size_t>(input_arg(i))];
+    if (draft.has_arg(input_arg(i))) texts[i] = draft.texts[static_cast<std::size_t>(input_arg(i))];
   }
   return shard.signature(texts, draft.text_at);
 }
@@ -133,7 +133,7 @@ trace::SignatureId signature_of(const RawEvent& draft, Shard& shard) {
 
 // Most writers give operators without a stack an empty one.
 base::StringId text_if_any(const RawEvent& draft, Arg arg, Shard& shard) {
-  const bool is_empty = draft.has(arg) && draft.texts[static_cast<std::size_t>(arg)].empty();
+  const bool is_empty = draft.has_arg(arg) && draft.texts[static_cast<std::size_t>(arg)].empty();
   return is_empty ? base::kNoString : text(draft, arg, shard);
 }
 
@@ -234,7 +234,7 @@ void add_sides(const RawEvent& draft, Kind kind, Shard& shard, std::uint32_t eve
       add_op(draft, shard, event);
       break;
     case Kind::kPython:
-      if (draft.has(Arg::kPythonId)) {
+      if (draft.has_arg(Arg::kPythonId)) {
         shard.python.push_back(
             {event, draft.integer(Arg::kPythonId), draft.integer(Arg::kPythonParentId)});
       }
@@ -267,12 +267,12 @@ void add_sides(const RawEvent& draft, Kind kind, Shard& shard, std::uint32_t eve
       if (draft.present != 0) add_device(draft, shard, event);
       return;
     case Kind::kMemory:
-      if (draft.has(Arg::kBytes)) add_memory(draft, shard, event);
+      if (draft.has_arg(Arg::kBytes)) add_memory(draft, shard, event);
       return;
     default:
       break;
   }
-  if (draft.has(Arg::kCollectiveName)) add_collective(draft, shard, event);
+  if (draft.has_arg(Arg::kCollectiveName)) add_collective(draft, shard, event);
 }
 
 void check_times(const RawEvent& draft, trace::EventRow& row, Shard& shard) {
@@ -371,7 +371,7 @@ void stage_label(const RawEvent& draft, Shard& shard) {
   } else {
     return;
   }
-  if (!draft.has(wanted)) return;
+  if (!draft.has_arg(wanted)) return;
   row.track = shard.track(draft.pid, draft.tid, draft.text_at);
   if (wanted == Arg::kSortIndex) {
     row.number = draft.integer(Arg::kSortIndex);

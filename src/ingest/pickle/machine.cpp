@@ -147,7 +147,7 @@ Machine::State Machine::housekeeping() {
 }
 
 Machine::State Machine::memoize(std::uint64_t index) {
-  if (!has(1)) return bad("nothing to remember");
+  if (!holds(1)) return bad("nothing to remember");
   values_.put(index, values_.stack.back());
   return State::kGoing;
 }

@@ -71,7 +71,7 @@ class Machine {
   void push(const Cell& cell) { values_.stack.push_back(cell); }
   std::size_t floor() const { return values_.marks.empty() ? 0 : values_.marks.back(); }
   // Whether so many values lie above the last mark.
-  bool has(std::size_t count) const { return values_.stack.size() >= floor() + count; }
+  bool holds(std::size_t count) const { return values_.stack.size() >= floor() + count; }
   template <class T>
   T take();
 

@@ -87,7 +87,7 @@ Machine::State Machine::step(unsigned char opcode) {
       // As Python does: a mark on top goes first.
       if (!values_.marks.empty() && values_.marks.back() == values_.stack.size()) {
         values_.marks.pop_back();
-      } else if (has(1)) {
+      } else if (holds(1)) {
         values_.stack.pop_back();
       } else {
         return bad("POP from an empty stack");
@@ -99,7 +99,7 @@ Machine::State Machine::step(unsigned char opcode) {
       values_.marks.pop_back();
       return State::kGoing;
     case Op::kDup:
-      if (!has(1)) return bad("DUP of nothing");
+      if (!holds(1)) return bad("DUP of nothing");
       if (values_.stack.back().is_slot()) values_.at(values_.stack.back()).shared = true;
       push(values_.stack.back());
       return State::kGoing;
@@ -234,7 +234,7 @@ Machine::State Machine::append_items() {
 }
 
 Machine::State Machine::append_one() {
-  if (!has(2)) return bad("APPEND without a list");
+  if (!holds(2)) return bad("APPEND without a list");
   const Cell item = values_.stack.back();
   values_.stack.pop_back();
   const Cell list = values_.now(values_.stack.back());
@@ -302,7 +302,7 @@ Machine::State Machine::set_items() {
 }
 
 Machine::State Machine::set_one() {
-  if (!has(3)) return bad("SETITEM without a dictionary");
+  if (!holds(3)) return bad("SETITEM without a dictionary");
   const std::size_t first = values_.stack.size() - 2;
   const Cell dict = values_.now(values_.stack[first - 1]);
   if (dict.tag == Tag::kHusk) {
@@ -336,7 +336,7 @@ Machine::State Machine::collect(Tag tag) {
 }
 
 Machine::State Machine::tuple(std::size_t count) {
-  if (!has(count)) return bad("a tuple of more values than there are");
+  if (!holds(count)) return bad("a tuple of more values than there are");
   const std::size_t first = values_.stack.size() - count;
   const auto is_small = [](const Cell& cell) {
     return cell.tag == Tag::kInt && cell.bits <= 0xffffffff;

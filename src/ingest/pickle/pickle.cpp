@@ -235,11 +235,12 @@ int sniff(std::string_view first_bytes) {
 }
 
 std::string reason_to_skip(std::string_view first_bytes) {
-  const auto has = [&](std::string_view word) {
+  const auto has_word = [&](std::string_view word) {
     return first_bytes.find(word) != std::string_view::npos;
   };
-  if (has("segments") || has("device_traces") || has("allocator_settings")) return {};
-  if (has("pg_config") || has("nccl_version") || has("comm_lib_version")) {
+  if (has_word("segments") || has_word("device_traces") || has_word("allocator_settings"))
+    return {};
+  if (has_word("pg_config") || has_word("nccl_version") || has_word("comm_lib_version")) {
     return std::string(kFlightRecorder);
   }
   return "a pickle that is no memory snapshot";

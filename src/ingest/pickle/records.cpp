@@ -195,36 +195,36 @@ bool Records::claim(const Cell& list, Holds holds, std::size_t& count) {
 
 bool Records::take_record(const Cell& list, const Cell& item) {
   const Container& dict = values_.at(item);
-  const auto has = [&](Word word) { return (dict.keys & bit_of(word)) != 0; };
+  const auto has_key = [&](Word word) { return (dict.keys & bit_of(word)) != 0; };
   const auto claimed = [&](Holds holds, auto& lists) {
     std::size_t count = lists.size();
     if (!claim(list, holds, count)) return false;
     if (count > lists.size()) lists.emplace_back();
     return true;
   };
-  const auto of = [&](auto& lists) -> auto& { return lists[values_.at(list).records]; };
-  if (has(Word::kAction)) {
+  const auto records_of = [&](auto& lists) -> auto& { return lists[values_.at(list).records]; };
+  if (has_key(Word::kAction)) {
     if (dict.cut) return true;  // half an event is none
     if (!claimed(Holds::kEvents, events)) return false;
-    take_event(dict.cells, dict.keys, of(events));
+    take_event(dict.cells, dict.keys, records_of(events));
     return true;
   }
-  if (has(Word::kBlocks) || has(Word::kTotalSize)) {
+  if (has_key(Word::kBlocks) || has_key(Word::kTotalSize)) {
     if (!claimed(Holds::kSegments, segments)) return false;
-    of(segments).push_back(take_segment(dict));
+    records_of(segments).push_back(take_segment(dict));
     return true;
   }
-  if (has(Word::kStage) && has(Word::kName)) {
+  if (has_key(Word::kStage) && has_key(Word::kName)) {
     if (dict.cut) return true;
     if (!claimed(Holds::kAnnotations, annotations)) return false;
-    of(annotations).push_back(take_annotation(dict));
+    records_of(annotations).push_back(take_annotation(dict));
     return true;
   }
-  const bool old = has(Word::kRealSize);
-  if (old || (has(Word::kSize) && (has(Word::kState) || has(Word::kAddress)))) {
+  const bool old = has_key(Word::kRealSize);
+  if (old || (has_key(Word::kSize) && (has_key(Word::kState) || has_key(Word::kAddress)))) {
     if (dict.cut) return true;
     if (!claimed(old ? Holds::kOldBlocks : Holds::kBlocks, blocks)) return false;
-    of(blocks).push_back(take_block(dict));
+    records_of(blocks).push_back(take_block(dict));
     return true;
   }
   return false;

@@ -102,8 +102,8 @@ std::string times_text(const TableLine& line) {
 }
 
 std::string diff_change_text(const TableLine& line) {
-  if (!line.has("change_share")) return {};
-  if (!line.has("low_share"))
+  if (!line.has_value("change_share")) return {};
+  if (!line.has_value("low_share"))
     return fmt::format(" ({})", signed_share_text(line.number("change_share")));
   return fmt::format(" ({})",
                      bounded_share_text(line.number("change_share"), line.number("low_share"),
@@ -114,7 +114,7 @@ std::string diff_change_text(const TableLine& line) {
 bool parts_are_of_others(const analysis::Answer& diff) {
   const base::Table* sides = table_of(diff, "sides");
   for (std::size_t r = 0; sides != nullptr && r < sides->rows(); ++r) {
-    if (TableLine(*sides, r).has("traced_steps")) return true;
+    if (TableLine(*sides, r).has_value("traced_steps")) return true;
   }
   return false;
 }
@@ -182,10 +182,10 @@ std::string side_text(const TableLine& line, bool several_ranks) {
   if (line.text("kind") == "untraced") out += " outside of trace windows";
   out += left_out_steps_text(static_cast<std::size_t>(line.whole("warmup_steps")),
                              static_cast<std::size_t>(line.whole("window_steps")));
-  if (line.has("traced_steps")) {
+  if (line.has_value("traced_steps")) {
     out += fmt::format(", {} traced", line.whole("traced_steps"));
   }
-  if (line.has("gpu")) out += fmt::format(", {}", line.text("gpu"));
+  if (line.has_value("gpu")) out += fmt::format(", {}", line.text("gpu"));
   return out;
 }
 
@@ -200,7 +200,7 @@ std::string diff_sentence(const analysis::Answer& diff) {
   if (kinds_differ(diff)) {
     return head + "; unsure: one side was traced, the other was not, and a profiler costs time";
   }
-  if (!typical->has("significant")) {
+  if (!typical->has_value("significant")) {
     return head + reasons_text(diff, typical->number("change_ns"), unit) +
            "; too few steps to say how sure that is";
   }

@@ -19,8 +19,8 @@ using base::TableLine;
 
 // The cell as tables show it; empty for null.
 std::string shown(const TableLine& line, std::string_view column) {
-  return line.has(column) ? cell_text(line.table(), *line.table().find(column), line.row())
-                          : std::string();
+  return line.has_value(column) ? cell_text(line.table(), *line.table().find(column), line.row())
+                                : std::string();
 }
 
 struct Device {
@@ -45,9 +45,9 @@ std::string peak_text(const Answers& answers, const Device& device) {
   if (peak.empty()) return {};
   const TableLine& at = peak.front();
   std::string text = fmt::format("At most {} were allocated", shown(at, "bytes"));
-  if (at.has("at_ns")) text += fmt::format(", {} into the history", shown(at, "at_ns"));
-  if (at.has("pass")) text += fmt::format(", in the {} pass", shown(at, "pass"));
-  if (at.has("step")) text += fmt::format(" of step {}", shown(at, "step"));
+  if (at.has_value("at_ns")) text += fmt::format(", {} into the history", shown(at, "at_ns"));
+  if (at.has_value("pass")) text += fmt::format(", in the {} pass", shown(at, "pass"));
+  if (at.has_value("step")) text += fmt::format(" of step {}", shown(at, "step"));
   std::string held;
   for (const TableLine& line :
        memory_story_lines_of(answers, "memory-peak", "categories", device)) {
@@ -56,11 +56,11 @@ std::string peak_text(const Answers& answers, const Device& device) {
                         shown(line, "share"));
   }
   if (!held.empty()) text += ": " + held;
-  if (at.has("last_where")) {
+  if (at.has_value("last_where")) {
     const bool failed = !memory_story_lines_of(answers, "memory-oom", "failures", device).empty();
     text += fmt::format(". {} {}", failed ? "The last straw were" : "It was reached by",
                         shown(at, "last_bytes"));
-    if (at.has("last_stack")) text += fmt::format(" at {}", shown(at, "last_where"));
+    if (at.has_value("last_stack")) text += fmt::format(" at {}", shown(at, "last_where"));
   }
   return text + ". ";
 }
@@ -71,11 +71,11 @@ std::string shape_text(const Answers& answers, const Device& device) {
   if (shape.empty()) return {};
   const TableLine& of = shape.front();
   std::string text;
-  if (of.has("floor_bytes")) {
+  if (of.has_value("floor_bytes")) {
     text = fmt::format("From the first step on it never falls below {}", shown(of, "floor_bytes"));
   }
   const auto change = [&](std::string_view column, std::string_view pass) {
-    if (!of.has(column)) return;
+    if (!of.has_value(column)) return;
     const bool grows = of.number(column) >= 0;
     text += fmt::format("{} {} pass {} {}", text.empty() ? "A" : "; a", pass,
                         grows ? "adds" : "takes away",
@@ -122,12 +122,13 @@ std::string leak_text(const Answers& answers, const Device& device) {
   }
   const TableLine& worst = leaks.front();
   if (shown(worst, "confidence") == "low") return "Too few steps to tell whether it grows. ";
-  std::string text = fmt::format(
-      "It grows: {} leaks {} per step (confidence {})", shown(worst, "where"),
-      worst.has("bytes_per_step") ? shown(worst, "bytes_per_step") : shown(worst, "leaked_bytes"),
-      shown(worst, "confidence"));
+  std::string text =
+      fmt::format("It grows: {} leaks {} per step (confidence {})", shown(worst, "where"),
+                  worst.has_value("bytes_per_step") ? shown(worst, "bytes_per_step")
+                                                    : shown(worst, "leaked_bytes"),
+                  shown(worst, "confidence"));
   if (leaks.size() > 1) text += fmt::format(", and so do {} other places", leaks.size() - 1);
-  if (!outlook.empty() && outlook.front().has("steps_until_full")) {
+  if (!outlook.empty() && outlook.front().has_value("steps_until_full")) {
     text += fmt::format("; full in {} steps", shown(outlook.front(), "steps_until_full"));
   }
   return text + ". ";
@@ -160,7 +161,7 @@ std::vector<NamedText> memory_story(const Answers& answers) {
     const TableLine line(*shapes, r);
     const Device device = device_of(line);
     const std::string_view name = base::name_of_input(device.snapshot);
-    if (!line.has("device")) {
+    if (!line.has_value("device")) {
       story.push_back({std::string(name), fmt::format("At most {} were allocated, as torch's "
                                                       "profiler exported it.",
                                                       shown(line, "peak_bytes"))});
@@ -174,7 +175,7 @@ std::vector<NamedText> memory_story(const Answers& answers) {
   const base::Table* figures = answers.table("memory-summary", "devices");
   for (std::size_t r = 0; figures != nullptr && r < figures->rows(); ++r) {
     const TableLine line(*figures, r);
-    if (line.has("device")) continue;
+    if (line.has_value("device")) continue;
     story.push_back(
         {std::string(base::name_of_input(shown(line, "snapshot"))),
          fmt::format("torch.cuda.memory_stats says: at most {} were allocated and {} held from the "

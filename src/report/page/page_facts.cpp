@@ -50,8 +50,8 @@ struct Recorded {
 
 // As the report says it: where steps differ among themselves by more, nothing is known.
 bool slowed_by_tracing(const TableLine& line) {
-  if (line.has("tracing_low_ns")) return line.number("tracing_low_ns") > 0;
-  return line.has("untraced_median_ns") &&
+  if (line.has_value("tracing_low_ns")) return line.number("tracing_low_ns") > 0;
+  return line.has_value("untraced_median_ns") &&
          line.whole("traced_median_ns") > line.whole("untraced_median_ns");
 }
 
@@ -99,7 +99,7 @@ std::string saves_text(const Answers& answers) {
 
 std::string rates_text(double steps, const TableLine& samples) {
   std::string text = fmt::format("{} /s", number_text(steps));
-  if (samples.has("samples_per_second")) {
+  if (samples.has_value("samples_per_second")) {
     text += fmt::format(", {} samples/s", number_text(samples.number("samples_per_second")));
   }
   return text;
@@ -174,7 +174,7 @@ std::string recorded_steps_fact(const Answers& answers) {
 
 std::string tracing_cost_fact(const Answers& answers) {
   for (const TableLine& line : steps_fact_lines_of(answers, "time", "times")) {
-    if (!line.has("traced_median_ns") || !line.has("untraced_median_ns")) continue;
+    if (!line.has_value("traced_median_ns") || !line.has_value("untraced_median_ns")) continue;
     return fmt::format("{}from step() to step() the median is {} traced, {} not",
                        slowed_by_tracing(line) ? "tracing slows them: " : "",
                        duration_text(line.whole("traced_median_ns")),

@@ -53,7 +53,7 @@ void add_run_samples_memory(RunSamples& out, const Answer& overview) {
   double peak = -1;
   for (std::size_t r = 0; table != nullptr && r < table->rows(); ++r) {
     const TableLine line(*table, r);
-    if (line.has("peak_allocated_bytes"))
+    if (line.has_value("peak_allocated_bytes"))
       peak = std::max(peak, line.number("peak_allocated_bytes"));
   }
   if (peak >= 0) out.samples[std::string(analysis::sample::kPeakMemory)] = {.values = {peak}};

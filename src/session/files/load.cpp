@@ -329,7 +329,7 @@ class Loader {
 
 base::Result<std::vector<LoadedFile>> load(const std::vector<FoundFile>& files,
                                            const OpenOptions& options) {
-  SCOPE_TRY(trace::StepPattern steps, trace::StepPattern::of(options.step_pattern));
+  SCOPE_TRY(trace::StepPattern steps, trace::StepPattern::parse(options.step_pattern));
   if (files.empty()) return std::vector<LoadedFile>{};
   return Loader(files, options, std::move(steps)).run();
 }
