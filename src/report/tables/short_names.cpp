@@ -190,6 +190,17 @@ std::string cut_name(std::string_view name, std::size_t width) {
   return ends_with_what_differs(name) ? cut_before_end(name, width) : cut_end(name, width);
 }
 
+// The same as around(), and the last word where it says something: "ampere…128x64_ldg8…_nn".
+std::string around_and_end(std::string_view name, std::size_t differs, std::size_t width) {
+  const std::size_t end = name.rfind('_');
+  if (!ends_with_what_differs(name) || end == name.npos || differs >= end ||
+      (name.size() - end) * 3 > width) {
+    return around(name, differs, width);
+  }
+  const std::string_view last = name.substr(end);
+  return around(name.substr(0, end), differs, width - last.size()) + std::string(last);
+}
+
 class Shortener {
  public:
   Shortener(std::vector<std::string> names, std::size_t width)
@@ -217,7 +228,7 @@ class Shortener {
         shared = std::min(shared, common_prefix(names_[group.front()], names_[i]));
       }
       if (shared < seen) continue;
-      for (const std::size_t i : group) shorts_[i] = around(names_[i], shared, width_);
+      for (const std::size_t i : group) shorts_[i] = around_and_end(names_[i], shared, width_);
       separate(group, shared + 1);
     }
   }
