@@ -22,7 +22,7 @@ WITH_PYTHON = grep -qs '^STEPSCOPE_PYTHON:BOOL=ON' build/CMakeCache.txt || \
   cmake -S . -B build -DSTEPSCOPE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) >/dev/null
 
 .PHONY: help setup build demo test training check format format-check lint ruff mypy tidy layers sizes docs \
-        python wheel sbom unit unit-dev golden golden-dev e2e pytest dev tsan serve-dev serve-tsan clang aarch64 slurm fuzz bench clean \
+        python wheel sbom unit unit-dev golden golden-dev e2e pytest dev tsan serve-dev serve-tsan clang aarch64 slurm fuzz bench verdicts clean \
         web web-lint web-test page-tests python-tests quick compile nightly
 
 help: ## list these targets
@@ -184,6 +184,9 @@ fuzz: ## run each fuzz target for FUZZ_SECONDS (60)
 
 bench: setup build ## measure what the docs claim; BENCH_ARGS go to bench/run.py
 	@$(PYTHON) bench/run.py $(BENCH_ARGS)
+
+verdicts: build ## what findings say of recordings whose faults are known; VERDICTS_ARGS go to bench/verdicts.py
+	@$(PYTHON) bench/verdicts.py $(VERDICTS_ARGS)
 
 clean: ## remove everything that was built; .venv stays
 	@rm -rf build build-* python/stepscope/*.so dist
