@@ -390,10 +390,10 @@ class Analyses:
 
         Returns:
             Tables:
-            sorts: one sort of stall on one rank.
-            steps: one sort of stall in one step.
+            kinds: one kind of stall on one rank.
+            steps: one kind of stall in one step.
             places: one place in the program that keeps the GPU waiting, the worst of each sort first.
-            noted: what was recorded on the host of one rank, and what it takes to record it.
+            profiler-overhead: what was recorded on the host of one rank, and what it takes to record it.
 
         Example:
             >>> list(run.stalls().tables)
@@ -406,7 +406,7 @@ class Analyses:
         steps: Numbers = None,
         within: Literal["steps", "work"] | None = None,
     ) -> Answer:
-        r"""What sorts of work keep the GPU busy, and which of them run at the same time?
+        r"""What kinds of work keep the GPU busy, and which of them run at the same time?
 
         Args:
             ranks: these ranks only; all when left out.
@@ -542,7 +542,7 @@ class Analyses:
         Returns:
             Tables:
             steps: one step of one rank, then all of them.
-            types: one sort of arithmetic on one rank.
+            types: one kind of arithmetic on one rank.
             unknown: operators whose model FLOPs are not known, the longest first.
             profiler: an operator the profiler counted, beside our count; torch writes no counts into its files.
 
