@@ -65,7 +65,7 @@ def test_a_snapshot_beside_a_trace_reports_what_it_was_opened_for() -> None:
     stepscope.open(both).report(file=trace)
     stepscope.open_memory(both).report(file=memory)
     assert "Where the step time goes" in trace.getvalue()
-    assert "leaves" in memory.getvalue()
+    assert "leaks" in memory.getvalue()
     assert "1 rank, 3 steps, 20,146 events, 1 memory snapshot, 4,949 memory events" in repr(
         stepscope.open(both)
     )
