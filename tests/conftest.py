@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Generator
 from pathlib import Path
@@ -24,6 +25,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="N,...",
         help="how many threads the goldens run with; the output must be the same for each number",
     )
+
+
+def pytest_configure() -> None:
+    """A shell starts jobs in the background deaf to Ctrl-C, and every program would inherit that:
+    a server that is to end by it would not, until the test gives up."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 # Random inputs: by the name of the parameter, how many the gate tries; `make nightly` tries all.

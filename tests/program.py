@@ -1,7 +1,6 @@
 """Runs the stepscope program as a user would."""
 
 import os
-import signal
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -53,8 +52,3 @@ class Program:
 def default_program() -> Program:
     """The program that STEPSCOPE_BIN names, else the release build."""
     return Program(ROOT / os.environ.get("STEPSCOPE_BIN", "build/stepscope"))
-
-
-def hear_interrupts() -> None:
-    """In a child: a shell starts jobs in the background deaf to SIGINT, and that is inherited."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)

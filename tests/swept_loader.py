@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from program import Outcome, Program, hear_interrupts
+from program import Outcome, Program
 from recorded_program import LAUNCHERS
 
 # A loader as torch's, without the seconds that importing torch takes: each batch takes 40 ms to
@@ -57,7 +57,6 @@ class Sweeps:
             stderr=subprocess.PIPE,
             cwd=self.folder,
             env=self.environment(**variables),
-            preexec_fn=hear_interrupts,
         )
 
     def run(self, *words: str, **variables: str) -> Outcome:

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from program import ROOT, Program, hear_interrupts
+from program import ROOT, Program
 
 EVENT = '{"ph":"X","cat":"cpu_op","name":"aten::add","pid":1,"tid":1,"ts":%d,"dur":5}'
 KERNEL = (
@@ -387,7 +387,6 @@ def test_interrupt_while_waiting_for_input(program: Program) -> None:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=hear_interrupts,
     ) as process:
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
@@ -421,7 +420,6 @@ def test_interrupt_while_writing_leaves_no_files(
         [program.path, "export", "--to", "jsonl", "-o", output, path],
         cwd=place,
         stderr=subprocess.PIPE,
-        preexec_fn=hear_interrupts,
     )
     while not any(place.iterdir()) and process.poll() is None:
         time.sleep(0.001)
