@@ -1,3 +1,4 @@
+// Names files that are no trace by their first bytes, and says what to do with them.
 #include "ingest/other_files.h"
 
 #include <algorithm>

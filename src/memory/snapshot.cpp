@@ -1,3 +1,4 @@
+// Names of allocator actions and categories, and the memory that a snapshot takes.
 #include "memory/snapshot.h"
 
 #include <array>

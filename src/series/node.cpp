@@ -1,3 +1,4 @@
+// Looks up fields and numbers of sampled series, and counts their memory.
 #include "series/node.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Builds a trace from the batches of one window: order, columns, side tables, links.
 #include "trace/builder.h"
 
 #include <algorithm>

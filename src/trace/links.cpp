@@ -1,3 +1,4 @@
+// Links device work to launches, launches to operators, and backward operators to forward ones.
 #include "trace/links.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Merges what the shards interned into the trace's own names, tracks and signatures.
 #include "trace/names.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Sorts the rows of a track by merging its sorted runs, slice by slice.
 #include "trace/ordering.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Joins begin and end events of threads and of asynchronous ids into spans.
 #include "trace/pairing.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Names log levels, and counts the memory of what a process recorded.
 #include "trace/process_record.h"
 
 #include "trace/model_summary.h"

@@ -1,3 +1,4 @@
+// Guesses steps from a sequence of kernels that repeats, where nothing marks them.
 #include <algorithm>
 #include <functional>
 #include <unordered_map>

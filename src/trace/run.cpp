@@ -1,3 +1,4 @@
+// Questions about a whole run that need no analysis.
 #include "trace/run.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Packs the rows of a batch and the strings of a shard until the builder takes them.
 #include "trace/stage.h"
 
 #include <algorithm>

@@ -137,10 +137,10 @@ ModuleSums sum_modules(const WindowView& window, ModuleSource source) {
     if (!OwnTime::is_span(trace, row)) continue;
     ModuleTimes& self = sums.self[tree.node(row)];
     if (tree.pass(row) != ModulePass::kForward) {
-      self.backward_host += times.own(row);
+      self.backward_host += times.self_ns(row);
       continue;
     }
-    self.host += times.own(row);
+    self.host += times.self_ns(row);
     if (tree.is_call(row) && window.counts_at(trace.start()[row])) ++self.calls;
   }
   for (const OpCall& call : ops.calls) {

@@ -30,7 +30,7 @@ class OwnTime {
     while (row != trace::kNoRow && !is_span(*trace_, row));
     return row;
   }
-  base::Nanos own(trace::Row row) const { return own_[row]; }  // 0 for what is no span
+  base::Nanos self_ns(trace::Row row) const { return own_[row]; }  // 0 for what is no span
   base::Nanos covered() const { return covered_; }             // all own times together
 
  private:

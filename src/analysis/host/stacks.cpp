@@ -150,7 +150,7 @@ class Building {
     for (std::uint32_t i = 0; i < trace_.tracks().size(); ++i) {
       const trace::Track& track = trace_.tracks()[i];
       Nanos sum = 0;
-      for (Row row = track.begin; row < track.end; ++row) sum += times_.own(row);
+      for (Row row = track.begin; row < track.end; ++row) sum += times_.self_ns(row);
       if (!track.is_device && sum > most) {
         best = i;
         most = sum;
@@ -228,7 +228,7 @@ class Building {
     const std::uint32_t before = node;
     if (shows(kind)) node = child(node, kind, label_of(row));
     node_[row] = node + 1;
-    const Nanos own = times_.own(row);
+    const Nanos own = times_.self_ns(row);
     if (node == thread_ && own > 0) {
       tree_.nodes[not_shown()].host += own;
     } else {

@@ -1,3 +1,4 @@
+// Reads a trace document: finds the event list, keeps what stands around it.
 #include "ingest/kineto/document.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads events through the index, and leaves unusual ones to the reference reader.
 #include "ingest/kineto/fast.h"
 
 #include <algorithm>

@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "ingest/kineto/draft.h"
+#include "ingest/kineto/raw_event.h"
 #include "ingest/kineto/fast_numbers.h"
-#include "ingest/kineto/forms.h"
+#include "ingest/kineto/templates.h"
 #include "ingest/kineto/index.h"
 #include "trace/stage.h"
 

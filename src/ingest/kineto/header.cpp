@@ -1,3 +1,4 @@
+// Reads the keys of a trace beside its event list: devices, ranks, base time.
 #include "ingest/kineto/header.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Chooses the index builder for the processor that runs this.
 #include "ingest/kineto/index.h"
 
 namespace stepscope::ingest::kineto {

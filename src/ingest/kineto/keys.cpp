@@ -1,3 +1,4 @@
+// The tables of member and argument names, and their perfect hash.
 #include "ingest/kineto/keys.h"
 
 #include <algorithm>

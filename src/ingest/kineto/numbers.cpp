@@ -1,3 +1,4 @@
+// Parses times, whole and real numbers from decimal text, exactly.
 #include "ingest/kineto/numbers.h"
 
 #include <algorithm>

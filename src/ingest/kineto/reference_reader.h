@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/notes.h"
-#include "ingest/kineto/draft.h"
+#include "ingest/kineto/raw_event.h"
 
 namespace stepscope::ingest::kineto {
 

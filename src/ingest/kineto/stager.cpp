@@ -1,3 +1,4 @@
+// Turns a RawEvent into rows of a shard, by the kind of the event.
 #include "ingest/kineto/stager.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // which kind of event the model holds.
 #pragma once
 
-#include "ingest/kineto/draft.h"
+#include "ingest/kineto/raw_event.h"
 #include "trace/stage.h"
 
 namespace stepscope::ingest::kineto {

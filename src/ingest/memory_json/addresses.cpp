@@ -1,3 +1,4 @@
+// Reads addresses of parameters, gradients and optimizer state.
 #include "ingest/memory_json/addresses.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Reads memory timelines and dumped memory_stats.
 #include "ingest/memory_json/memory_json.h"
 
 #include <algorithm>

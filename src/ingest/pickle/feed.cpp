@@ -1,3 +1,4 @@
+// Moves the window over the bytes of a pickle.
 #include "ingest/pickle/feed.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Runs the data opcodes of a pickle and refuses all others.
 #include "ingest/pickle/machine.h"
 
 #include <algorithm>

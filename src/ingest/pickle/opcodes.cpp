@@ -1,3 +1,4 @@
+// The table of pickle opcodes: argument sizes, and names of those refused.
 #include "ingest/pickle/opcodes.h"
 
 namespace stepscope::ingest::pickle {

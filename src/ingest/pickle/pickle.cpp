@@ -1,3 +1,4 @@
+// Reads a memory snapshot from its pickle, and puts its devices together.
 #include "ingest/pickle/pickle.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Turns dictionaries of a snapshot into segments, blocks, frames and history rows.
 #include "ingest/pickle/records.h"
 
 #include <algorithm>

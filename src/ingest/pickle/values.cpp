@@ -1,3 +1,4 @@
+// Makes, reuses and frees the slots of containers in a pickle.
 #include "ingest/pickle/values.h"
 
 namespace stepscope::ingest::pickle {

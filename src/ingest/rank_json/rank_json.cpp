@@ -1,3 +1,4 @@
+// Reads rank.json into what is known of a rank.
 #include "ingest/rank_json/rank_json.h"
 
 #include <limits>

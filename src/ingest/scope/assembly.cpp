@@ -1,3 +1,4 @@
+// Assembles blocks of a recording: clock, names, threads, ranges, steps, counters.
 #include "ingest/scope/assembly.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Walks the blocks of a recording and notes damaged ones.
 #include "ingest/scope/blocks.h"
 
 #include <vector>

@@ -1,3 +1,4 @@
+// Collects the rows of a recording's events in batches for the trace builder.
 #include <array>
 #include <utility>
 

@@ -1,3 +1,4 @@
+// Writes a log line of a recording as the JSON of an event.
 #include <algorithm>
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Parses model.json into a model summary.
 #include "ingest/scope/model_file.h"
 
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// Recognises a recording by its first bytes and reads it into a trace.
 #include "ingest/scope/scope.h"
 
 #include "ingest/scope/assembly.h"

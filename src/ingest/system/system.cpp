@@ -1,3 +1,4 @@
+// Reads samples of a machine from a recording and puts their ticks on its clock.
 #include "ingest/system/system.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-#include "ingest/kineto/forms.h"
+// Recognises events whose text was seen before, but for their numbers.
+#include "ingest/kineto/templates.h"
 
 #include <algorithm>
 

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ingest/kineto/draft.h"
+#include "ingest/kineto/raw_event.h"
 #include "ingest/kineto/fast_numbers.h"
 
 namespace stepscope::ingest::kineto {

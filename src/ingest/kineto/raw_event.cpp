@@ -1,4 +1,5 @@
-#include "ingest/kineto/draft.h"
+// Fills a RawEvent from tokens: times, text, numbers and lists.
+#include "ingest/kineto/raw_event.h"
 
 #include "ingest/kineto/numbers.h"
 

@@ -6,7 +6,7 @@
 #include <bit>
 #include <new>
 
-#include "ingest/kineto/forms.h"
+#include "ingest/kineto/templates.h"
 
 namespace stepscope::ingest::kineto {
 namespace {

@@ -1,7 +1,7 @@
 // An event that fits a form must become what it became without forms, to the last bit, and one that
 // almost fits must not: whole traces of events that come again and again, damaged at random, are
 // read with forms and without.
-#include "ingest/kineto/forms.h"
+#include "ingest/kineto/templates.h"
 
 #include <memory>
 #include <random>
