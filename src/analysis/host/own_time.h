@@ -31,7 +31,7 @@ class OwnTime {
     return row;
   }
   base::Nanos self_ns(trace::Row row) const { return own_[row]; }  // 0 for what is no span
-  base::Nanos covered() const { return covered_; }             // all own times together
+  base::Nanos covered() const { return covered_; }                 // all own times together
 
  private:
   const trace::Trace* trace_;

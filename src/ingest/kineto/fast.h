@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "ingest/kineto/raw_event.h"
 #include "ingest/kineto/fast_numbers.h"
-#include "ingest/kineto/templates.h"
 #include "ingest/kineto/index.h"
+#include "ingest/kineto/raw_event.h"
+#include "ingest/kineto/templates.h"
 #include "trace/stage.h"
 
 namespace stepscope::ingest::kineto {

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ingest/kineto/raw_event.h"
 #include "ingest/kineto/fast_numbers.h"
+#include "ingest/kineto/raw_event.h"
 
 namespace stepscope::ingest::kineto {
 
