@@ -208,7 +208,7 @@ void sample_until_stopped(ScopeFile file, const SystemOptions& options) {
   Clock::time_point next = Clock::now();
   Clock::time_point written = next;
   // What a process has not written is lost when it is killed: nothing waits for much longer than
-  // kBetweenWrites.
+  // kSamplerBetweenWrites.
   do {
     sampler.moment();
     // Held up for long, such as by a sleeping laptop: what was missed is not made up for.
