@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 WITH_PYTHON = grep -qs '^STEPSCOPE_PYTHON:BOOL=ON' build/CMakeCache.txt || \
   cmake -S . -B build -DSTEPSCOPE_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) >/dev/null
 
-.PHONY: help setup build demo test training check format format-check lint ruff mypy tidy layers sizes docs \
+.PHONY: help setup setup-build build demo test training check format format-check lint ruff mypy tidy layers sizes docs \
         python wheel sbom unit unit-dev golden golden-dev e2e pytest dev tsan serve-dev serve-tsan clang aarch64 slurm fuzz bench verdicts clean \
         web web-lint web-test page-tests python-tests quick compile nightly
 
@@ -30,6 +30,9 @@ help: ## list these targets
 
 setup: ## install what is missing: Debian packages, and Python tools into .venv
 	@tools/setup
+
+setup-build:
+	@tools/setup build
 
 build: build/build.ninja ## build the program: build/stepscope
 	@cmake --build build -j$(JOBS)
@@ -67,7 +70,7 @@ wheel: web ## a wheel with the page for other machines in dist/, checked by audi
 sbom: web ## what a wheel holds of others, as in the wheel: build/sbom/sboms/stepscope.cdx.json and build/sbom/licenses
 	@$(PYTHON) tools/sbom.py --out build/sbom --page build/web
 
-demo: setup build web ## the tour on the bundled samples, and the address of their page
+demo: setup-build build web ## the tour on the bundled samples, and the address of their page
 	@examples/demo.sh
 
 test: setup training check ## setup, then the gate

@@ -56,14 +56,14 @@ def listed(*lists: str) -> str:
 
 
 def test_silent_when_nothing_is_missing(machine: Machine) -> None:
-    machine.installed(listed("packages.txt", "packages-fuzz.txt"))
+    machine.installed(listed("packages-build.txt", "packages.txt", "packages-fuzz.txt"))
     done = machine.setup("fuzz")
     assert (done.returncode, done.stdout, done.stderr, machine.apt_log) == (0, "", "", "")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="installing needs root")
 def test_root_installs_what_is_missing_and_only_that(machine: Machine) -> None:
-    machine.installed(listed("packages.txt"))
+    machine.installed(listed("packages-build.txt", "packages.txt"))
     assert machine.setup("fuzz").returncode == 0
     update, install = machine.apt_log.splitlines()
     assert update.endswith(" update")
@@ -72,7 +72,7 @@ def test_root_installs_what_is_missing_and_only_that(machine: Machine) -> None:
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root would install")
 def test_without_rights_the_command_is_printed(machine: Machine) -> None:
-    machine.installed(listed("packages.txt"))
+    machine.installed(listed("packages-build.txt", "packages.txt"))
     done = machine.setup("fuzz")
     assert done.returncode == 1
     command = "sudo apt-get update && sudo apt-get install -y --no-install-recommends "
@@ -81,7 +81,7 @@ def test_without_rights_the_command_is_printed(machine: Machine) -> None:
 
 def test_libraries_of_another_machine_are_unpacked_not_installed(machine: Machine) -> None:
     here = " ".join(name for name in listed("packages-aarch64.txt").split() if ":" not in name)
-    machine.installed(f"{listed('packages.txt')} {here}")
+    machine.installed(f"{listed('packages-build.txt', 'packages.txt')} {here}")
     machine.fake("apt-get", 'echo "$*" >> "$LOG"; case "$*" in *download*) touch a.deb;; esac')
     machine.fake("dpkg-deb", 'echo "dpkg-deb $*" >> "$LOG"')
     log = str(machine.root / "apt.log")
@@ -99,13 +99,21 @@ def test_the_system_is_left_alone_when_asked(machine: Machine) -> None:
     assert machine.apt_log == ""
 
 
+def test_a_build_needs_less_than_the_tests(machine: Machine) -> None:
+    """With a Node at hand; without, the page needs the environment of the tests, too."""
+    (machine.root / "tools" / "web").write_text("#!/bin/sh\n")
+    done = machine.setup("build")  # installs as root, else prints the command
+    assert " ninja-build" in done.stderr
+    assert "chromium" not in done.stderr
+
+
 def test_an_unknown_part_is_wrong_usage(machine: Machine) -> None:
     done = machine.setup("everything")
     assert done.returncode == 2
-    assert "usage: tools/setup [fuzz | aarch64 | slurm]" in done.stderr
+    assert "usage: tools/setup [build | fuzz | aarch64 | slurm]" in done.stderr
 
 
 def test_every_package_says_why_it_is_there() -> None:
-    for name in ("packages.txt", "packages-fuzz.txt", "packages-aarch64.txt"):
+    for name in ("packages-build.txt", "packages.txt", "packages-fuzz.txt", "packages-aarch64.txt"):
         for line in (ROOT / "tools" / name).read_text().splitlines():
             assert line.startswith("#") or len(line.split()) > 1, line
