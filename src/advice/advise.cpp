@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "advice/rule.h"
+#include "advice/tracing.h"
 
 namespace stepscope::advice {
 namespace {
@@ -81,23 +83,39 @@ void say_how_to_record(const Facts& facts, Finding& finding) {
 
 // A GPU that computes less than this of the time was recorded beside training, or hardly at all.
 constexpr double kBarelyBusy = 0.05;
+// One that waits so much of it waits for something, whether or not a rule says for what.
+constexpr double kMuchIdle = 0.25;
 
-bool is_barely_busy(const Facts& facts) {
-  const auto devices = facts.lines("overview", "devices");
-  return std::ranges::any_of(devices,
-                             [](const Line& line) { return line.has_value("busy_share"); }) &&
-         std::ranges::all_of(
-             devices, [](const Line& line) { return line.number("busy_share") < kBarelyBusy; });
+// Of the GPU that works most; nothing: not known. Without a profiler, where that is known.
+std::optional<double> busiest(const Facts& facts) {
+  std::optional<double> out;
+  for (const Line& line : facts.lines("overview", "devices")) {
+    if (!line.has_value("busy_share")) continue;
+    double busy = line.number("busy_share");
+    for (const RankSteps& rank : facts.ranks()) {
+      const auto cost =
+          rank.rank == line.whole("rank") ? measured_cost_of_step(facts, rank) : std::nullopt;
+      if (cost && rank.step_ns > *cost) busy *= rank.step_ns / (rank.step_ns - *cost);
+    }
+    out = std::max(out.value_or(0), std::min(1.0, busy));
+  }
+  return out;
 }
 
 // What keeps a run without a warning from being called healthy; empty: nothing.
-std::string doubt_of(const Facts& facts) {
+std::string doubt_of(const Facts& facts, const Scope& scope) {
+  if (scope.failed) return "a process of it failed, or how it ended is not known";
   const auto& ranks = facts.ranks();
   const auto is_one = [](const RankSteps& rank) { return rank.steps < 2; };
   if (!ranks.empty() && std::ranges::all_of(ranks, is_one)) {
     return "one step, or a recording without marks of steps, may be warm-up";
   }
-  return is_barely_busy(facts) ? "the GPU is hardly ever at work in it" : "";
+  const auto busy = busiest(facts);
+  if (busy && *busy < kBarelyBusy) return "the GPU is hardly ever at work in it";
+  if (busy && *busy < 1 - kMuchIdle) {
+    return "the GPU is idle more than a quarter of the time, and none of the rules is sure why";
+  }
+  return {};
 }
 
 // Half of the rules that the recording could have served.
@@ -145,7 +163,7 @@ Advice advise(const Facts& facts, const Scope& scope) {
   }
   rank_findings(facts, out);  // it may write another check
   for (Finding& finding : out.findings) say_how_to_record(facts, finding);
-  out.doubt = doubt_of(facts);
+  out.doubt = doubt_of(facts, scope);
   out.healthy = scope.lost.empty() && facts.no_device_work().empty() && out.doubt.empty() &&
                 judged_enough(out) && std::ranges::none_of(out.findings, [](const Finding& one) {
                   return one.level >= Level::kWarning;

@@ -22,6 +22,7 @@ struct Scope {
   // What is wrong with the files, as a sentence: cut, or read in part. Empty: all was read.
   std::string lost = {};
   bool chosen_steps = false;  // by number
+  bool failed = false;        // a process of the run ended by an error or a signal
 };
 Advice advise(const Facts& facts, const Scope& scope);
 

@@ -81,13 +81,20 @@ class AnswersForTests {
     return *this;
   }
 
+  // Without a profiler, as the user says.
+  AnswersForTests& step_time(double ns) {
+    step_ns_ = ns;
+    return *this;
+  }
+
   Advice advise(OwnThresholds own = {}, Framework framework = Framework::kPyTorch,
                 const Scope& scope = {}, std::int64_t compute_major = 0) const {
     std::vector<AnswerOf> list;
     list.reserve(answers_.size());
     for (const auto& [name, one] : answers_) list.push_back({name, &one});
-    return advice::advise(
-        Facts(std::move(list), std::move(own), framework, compute_major, recorder_), scope);
+    Facts facts(std::move(list), std::move(own), framework, compute_major, recorder_);
+    facts.set_step_time(step_ns_);
+    return advice::advise(facts, scope);
   }
 
  private:
@@ -101,6 +108,7 @@ class AnswersForTests {
 
   std::map<std::string, analysis::Answer, std::less<>> answers_;
   Recorder recorder_ = Recorder::kTorchProfiler;
+  double step_ns_ = 0;
 };
 
 inline const Finding* finding_of(const Advice& advice, std::string_view rule) {

@@ -62,6 +62,15 @@ void Facts::add_spread(RankSteps& rank) const {
 
 std::optional<UntracedSteps> Facts::untraced(const RankSteps& rank) const {
   if (table("steps", "times") == nullptr) return std::nullopt;  // its steps are those of all
+  std::optional<UntracedSteps> out = recorded_untraced(rank);
+  if (given_step_ns_ <= 0) return out;
+  if (!out) out = UntracedSteps{};
+  out->step_ns = given_step_ns_;
+  out->given = true;
+  return out;
+}
+
+std::optional<UntracedSteps> Facts::recorded_untraced(const RankSteps& rank) const {
   for (const Line& line : lines("throughput", "phases", rank.rank)) {
     const double rate = line.number("iterations_per_second");
     // Traced steps may all be warm-up, and are not shown as traced then.

@@ -39,6 +39,7 @@ struct RankSteps {
 // The steps of a rank that no profiler slowed, in a run of which only some were traced.
 struct UntracedSteps {
   double steps = 0, step_ns = 0;                    // mean, without warm-up
+  bool given = false;                               // by the user; how many, is not known
   std::optional<double> wait_share = std::nullopt;  // of them, the loop waited for data
 };
 
@@ -79,6 +80,9 @@ class Facts {
   const std::vector<RankSteps>& ranks() const { return ranks_; }
   // Nothing where the steps of this rank are all there is to know about.
   std::optional<UntracedSteps> untraced(const RankSteps& rank) const;
+  // How long a step takes without a profiler, as the user says, which goes before what was
+  // recorded.
+  void set_step_time(double ns) { given_step_ns_ = ns; }
   // Of launching without the waits that came once, as below.
   StallPerStep stall(const RankSteps& rank, std::string_view sort) const;
   // Waits for launches, in all, that are too long for it and came once: libraries that start and
@@ -109,6 +113,7 @@ class Facts {
 
  private:
   void index_by_rank();
+  std::optional<UntracedSteps> recorded_untraced(const RankSteps& rank) const;
   // Of a run without a trace: what its processes recorded, without the warm-up.
   void add_recorded_steps();
   void add_spread(RankSteps& rank) const;
@@ -122,6 +127,7 @@ class Facts {
   Framework framework_;
   std::int64_t compute_major_;
   Recorder recorder_;
+  double given_step_ns_ = 0;  // 0: not said
   // Asked for each of what may be thousands of ranks.
   using RowsOfRank = std::unordered_map<std::int32_t, std::vector<std::size_t>>;
   std::unordered_map<const base::Table*, RowsOfRank> rows_of_rank_;

@@ -11,8 +11,6 @@ namespace {
 // A launch takes so long at most and at least; what all of them take beyond is waiting for room in
 // the queue.
 constexpr double kLongLaunch = 10'000, kShortLaunch = 2'000;
-// Of the host's time, a profiler took no more in any recording we have (0.55 in the worst).
-constexpr double kTracingEver = 0.6;
 
 double waits_for_room_ns(const Facts& facts, const RankSteps& rank, double launch_ns) {
   double sum = 0;

@@ -37,6 +37,7 @@ Sure& Sure::operator+=(const Sure& other) {
   gain_ns += other.gain_ns;
   recording_ns += other.recording_ns;
   played |= other.played;
+  worst_ns += other.worst_ns;
   return *this;
 }
 
@@ -44,16 +45,33 @@ Sure sure_of(const Facts& facts, const RankSteps& rank, const StallPerStep& wait
   if (!waits.without_profiler_ns) {
     const double host = std::max(0.0, waits.idle_ns - waits.inside_ns);
     const double cost = tracing_cost(facts, rank, host).most;
-    return {kHidden * (waits.idle_ns - cost), cost};
+    return {kHidden * (waits.idle_ns - cost), cost, false, std::max(0.0, waits.idle_ns - cost)};
   }
   double cost = std::max(0.0, waits.idle_ns - *waits.without_profiler_ns);
-  if (const auto measured = measured_cost_of_step(facts, rank)) cost = std::min(cost, *measured);
-  return {std::min(kHidden * waits.idle_ns, waits.idle_ns - cost), cost, true};
+  // It may cost as much again as the most of the replay is above the usual.
+  double worst = cost + std::max(0.0, waits.usual_ns.value_or(0) - *waits.without_profiler_ns);
+  if (const auto measured = measured_cost_of_step(facts, rank)) {
+    cost = std::min(cost, *measured);
+    worst = std::min(worst, *measured);
+  }
+  return {std::min(kHidden * waits.idle_ns, waits.idle_ns - cost), cost, true,
+          std::max(0.0, waits.idle_ns - worst)};
 }
+
+namespace {
+
+// Where all of the wait may be what recording costs, no fault is known of.
+void doubt_all_of_it(Finding& finding) {
+  finding.level = Level::kInfo;
+  finding.gain->low = 0;
+}
+
+}  // namespace
 
 void say_tracing(Finding& finding, const RankSteps& rank, const Sure& sure) {
   if (!sure.played) return say_tracing(finding, rank, sure.recording_ns);
   if (sure.recording_ns < kNoise * rank.median_ns) return;
+  if (finding.gain && sure.worst_ns <= 2 * kNoise * rank.median_ns) doubt_all_of_it(finding);
   finding.about_gain.form +=
       finding.gain && finding.gain->low == 0
           ? " There is no lower bound: up to {} of the wait, and so all of it, may come from the "
@@ -64,6 +82,7 @@ void say_tracing(Finding& finding, const RankSteps& rank, const Sure& sure) {
 
 void say_tracing(Finding& finding, const RankSteps& rank, double cost) {
   if (cost < kNoise * rank.median_ns) return;
+  if (finding.gain && finding.gain->low == 0) doubt_all_of_it(finding);
   finding.about_gain.form +=
       finding.gain && finding.gain->low == 0
           ? " There is no lower bound: recording may have added {} to the wait, which is all of it."

@@ -43,6 +43,7 @@ double lost_lead(const Facts& facts, const RankSteps& rank, double own, double l
 struct Sure {
   double gain_ns = 0, recording_ns = 0;
   bool played = false;  // the steps were played again without recording
+  double worst_ns = 0;  // left where recording costs more than in any other: no fault if nothing is
 
   Sure& operator+=(const Sure& other);
 };

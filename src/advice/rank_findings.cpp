@@ -37,56 +37,67 @@ double whole_ns_of(const Finding& finding, const RankSteps& rank) {
 // Of the recorded steps, as all that is measured.
 Gain gain_here(const Finding& finding) { return finding.here.value_or(*finding.gain); }
 
+// Whether a cure of `other` may take away what `finding` is about, by what their rules say.
+bool explains(const Finding& other, const Finding& finding) {
+  if (&other == &finding || !other.gain || !shares_rank(other, finding)) return false;
+  const Rule* const cause = find_rule(other.rule);
+  const Rule* const rule = find_rule(finding.rule);
+  if (cause == nullptr || rule == nullptr) return false;
+  return (rule->takes_what_is_left && drains(other)) ||
+         std::ranges::find(cause->explains, finding.rule) != cause->explains.end();
+}
+
+// What `other` may bring of waits for launches that are not its own.
+double launching_lost_to(const Finding& other, const RankSteps& rank) {
+  const auto high = static_cast<double>(gain_here(other).high);
+  if (!drains(other)) return static_cast<double>(other.gain->high);
+  if (other.measured.unit != base::Unit::kShare) return 0;
+  return std::max(0.0, high - other.measured.value * whole_ns_of(other, rank));
+}
+
 // Idle time of launching may be the lead that was lost to the others; only what is beyond that is
 // launching's own.
-void share_launching(const Facts& facts, Advice& advice) {
-  const auto launch = std::ranges::find(advice.findings, kLaunchBound.id,
-                                        [](const Finding& one) { return one.rule; });
-  if (launch == advice.findings.end()) return;
-  const RankSteps* rank = rank_findings_steps_of(facts, launch->ranks.front());
+void share_launching(const Facts& facts, const Advice& advice, Finding& launch) {
+  const RankSteps* rank = rank_findings_steps_of(facts, launch.ranks.front());
   if (rank == nullptr) return;
-  double lost = 0;  // at most, to all others: what they claim beyond their own waits
-  bool optimizer = false;
-  double selections = 0;  // launching that is part of another finding
-  for (const Finding& finding : advice.findings) {
-    if (std::ranges::find(finding.ranks, rank->rank) == finding.ranks.end()) continue;
-    // A thread without a processor launches nothing: those waits look the same.
-    if (finding.rule == kCpuContention.id) lost += static_cast<double>(finding.gain->high);
-    if (!drains(finding)) continue;
-    if (finding.rule == kHostSync.id && waits_for_selections(facts, *rank)) {
-      selections = launching_of_selections_ns(facts, *rank);
-    }
-    if (finding.measured.unit == base::Unit::kShare) {
-      const double waits = finding.measured.value * whole_ns_of(finding, *rank);
-      lost += std::max(0.0, static_cast<double>(gain_here(finding).high) - waits);
-    }
-    optimizer |= finding.rule == kUnfusedOptimizer.id;
+  double lost = 0;     // at most, to all others: what they claim beyond their own waits
+  double counted = 0;  // launching that is part of other findings
+  for (const Finding& other : advice.findings) {
+    if (!explains(other, launch)) continue;
+    if (std::ranges::find(other.ranks, rank->rank) == other.ranks.end()) continue;
+    lost += launching_lost_to(other, *rank);
+    const Rule& rule = *find_rule(other.rule);
+    if (rule.counted_launching_ns != nullptr) counted += rule.counted_launching_ns(facts, *rank);
   }
-  if (lost <= 2 * kNoise * rank->median_ns && !optimizer && selections <= 0) return;
-  double own = facts.launching_ns(*rank) - selections;
-  if (optimizer) {
-    own -= facts.stall(*rank, "optimizer").idle_ns;
-    launch->verify =
-        "Record again: `stepscope analyze stalls new.json` shows less idle time under 'launch'.";
-  }
-  const double left = std::max(0.0, std::min(own, static_cast<double>(launch->gain->low)) - lost);
+  if (lost <= 2 * kNoise * rank->median_ns && counted <= 0) return;
+  const double own = std::max(0.0, facts.launching_ns(*rank) - counted);
+  const double left = std::max(0.0, std::min(own, static_cast<double>(launch.gain->low)) - lost);
   const double all = facts.launching_ns(*rank);
   const double unrecorded = all > 0 ? own * launching_left_ns(facts, *rank) / all : 0;
   const double high =
       std::max(left, std::min(unrecorded, launching_untraced_ns(facts, *rank, own)));
-  launch->gain = Gain{static_cast<base::Nanos>(left), static_cast<base::Nanos>(high)};
-  launch->measured.value = own / rank->step_ns;
-  launch->title.figures = {share(launch->measured.value)};
-  launch->level =
-      std::min(facts.level(kLaunchBound.id, launch->measured.value).value_or(Level::kInfo),
-               facts.level(kLaunchBound.id, left / rank->step_ns).value_or(Level::kInfo));
-  launch->measured.threshold = facts.threshold_of(kLaunchBound.id, launch->level);
-  launch->confidence = std::min(launch->confidence, Confidence::kMedium);
-  launch->after_others = true;
-  launch->detail.form =
+  launch.gain = Gain{static_cast<base::Nanos>(left), static_cast<base::Nanos>(high)};
+  launch.measured.value = own / rank->step_ns;
+  launch.title.figures = {share(launch.measured.value)};
+  launch.level = std::min({launch.level,
+                           facts.level(launch.rule, launch.measured.value).value_or(Level::kInfo),
+                           facts.level(launch.rule, left / rank->step_ns).value_or(Level::kInfo)});
+  launch.measured.threshold = facts.threshold_of(launch.rule, launch.level);
+  launch.confidence = std::min(launch.confidence, Confidence::kMedium);
+  launch.after_others = true;
+  launch.detail.form =
       "Mend the other findings first and record again: some or all of this may come from them, or "
       "from the recording itself. " +
-      launch->detail.form;
+      launch.detail.form;
+}
+
+void share_what_is_left(const Facts& facts, Advice& advice) {
+  for (Finding& finding : advice.findings) {
+    const Rule* const rule = find_rule(finding.rule);
+    if (rule != nullptr && rule->takes_what_is_left && finding.gain) {
+      share_launching(facts, advice, finding);
+    }
+  }
 }
 
 // A gain above what was measured needs a reason.
@@ -110,45 +121,83 @@ void explain_upper_bounds(const Facts& facts, Advice& advice) {
   }
 }
 
-// Their cure takes waits for launches away, too: work that is not done again is not launched, and a
-// thread that has a processor launches.
-bool launches_too(const Finding& finding) {
-  return finding.rule == kCpuContention.id || finding.rule == kRecompute.id;
+// Wider than this of the step, a range is of little use: what would make it narrower is said.
+constexpr double kWide = 0.5;
+
+bool is_wide(const Finding& finding) {
+  return finding.gain && finding.measured.whole_ns > 0 &&
+         static_cast<double>(finding.gain->high - finding.gain->low) >
+             kWide * finding.measured.whole_ns;
 }
 
-// What a finding weighs beside others: the middle of its gain. Slow launching may be their doing,
-// in part or all: only what it may save beyond them counts. Of time without a name it is not known
-// yet whether any can be saved: only what is sure counts.
+void say_what_would_narrow(const Facts& facts, Advice& advice) {
+  for (Finding& finding : advice.findings) {
+    if (!is_wide(finding) || finding.here) continue;  // how often it comes: more steps, as is said
+    const RankSteps* rank =
+        finding.ranks.empty() ? nullptr : rank_findings_steps_of(facts, finding.ranks.front());
+    const Rule* const rule = find_rule(finding.rule);
+    if (rank == nullptr || rule == nullptr) continue;
+    const bool of_recording =
+        (rule->takes_what_is_left || drains(finding)) && !measured_cost_of_step(facts, *rank);
+    finding.about_gain.form +=
+        of_recording ? " The range is wide, since what recording costs is not known: " +
+                           std::string(kKnowTracing)
+                     : " The range is wide: only a recording with the change made can tell more.";
+  }
+}
+
+// Sure is what the recording shows without an estimate: something is gained for certain, and how
+// much is known to half of the step.
+void lower_confidence(Advice& advice) {
+  for (Finding& finding : advice.findings) {
+    if (!finding.gain || (finding.gain->low > 0 && !is_wide(finding))) continue;
+    finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+  }
+}
+
+// What a finding weighs beside others that may explain it: the middle of its gain beyond theirs.
 base::Nanos own_gain(const Advice& advice, const Finding& finding) {
-  if (finding.rule == kUnnamedTime.id) return finding.gain->low;
   base::Nanos out = finding.gain->middle();
-  if (!finding.after_others) return out;
   for (const Finding& other : advice.findings) {
-    if (&other == &finding || !other.gain || !shares_rank(other, finding)) continue;
-    if (drains(other) || launches_too(other)) out -= other.gain->high;
+    if (explains(other, finding)) out -= other.gain->high;
   }
   return std::max<base::Nanos>(0, out);
 }
 
 // Memory that fails stops the job: nothing is worth more. The rest of what has no gain comes last.
-using Weight = std::tuple<int, base::Nanos, int>;
-Weight weight(const Advice& advice, const Finding& finding) {
+// What is graver comes before what is less; then what is sure, then what is likely.
+using Weight = std::tuple<int, int, base::Nanos, base::Nanos>;
+Weight weight(const Finding& finding) {
   const int level = static_cast<int>(finding.level);
-  if (finding.gain) return {1, own_gain(advice, finding), level};
-  return {finding.level == Level::kCritical ? 2 : 0, 0, level};
+  if (finding.gain) return {1, level, finding.gain->low, finding.gain->middle()};
+  return {finding.level == Level::kCritical ? 2 : 0, level, 0, 0};
+}
+
+// Each below those that may explain most of it.
+void move_below_causes(Advice& advice) {
+  std::vector<Finding>& list = advice.findings;
+  for (std::size_t turn = 0; turn < list.size(); ++turn) {
+    bool moved = false;
+    for (std::size_t i = 0; i < list.size() && !moved; ++i) {
+      if (!list[i].gain) continue;
+      const base::Nanos own = own_gain(advice, list[i]);
+      std::size_t last = i;
+      for (std::size_t j = i + 1; j < list.size(); ++j) {
+        if (explains(list[j], list[i]) && list[j].gain->middle() > own) last = j;
+      }
+      moved = last > i;
+      const auto at = [&](std::size_t place) {
+        return list.begin() + static_cast<std::ptrdiff_t>(place);
+      };
+      if (moved) std::rotate(at(i), at(i + 1), at(last + 1));
+    }
+    if (!moved) return;
+  }
 }
 
 void rank_by_gain(Advice& advice) {
-  std::vector<std::pair<Weight, std::size_t>> order;
-  order.reserve(advice.findings.size());
-  for (std::size_t i = 0; i < advice.findings.size(); ++i) {
-    order.emplace_back(weight(advice, advice.findings[i]), i);
-  }
-  std::ranges::stable_sort(order, std::ranges::greater{}, &std::pair<Weight, std::size_t>::first);
-  std::vector<Finding> ranked;
-  ranked.reserve(order.size());
-  for (const auto& [weight, at] : order) ranked.push_back(std::move(advice.findings[at]));
-  advice.findings = std::move(ranked);
+  std::ranges::stable_sort(advice.findings, std::ranges::greater{}, weight);
+  move_below_causes(advice);
 }
 
 // What a finding still brings when all before it are mended: together they cannot save more than
@@ -195,8 +244,10 @@ void name_ranks(const Facts& facts, Advice& advice) {
 }  // namespace
 
 void rank_findings(const Facts& facts, Advice& advice) {
-  share_launching(facts, advice);
+  share_what_is_left(facts, advice);
   explain_upper_bounds(facts, advice);
+  say_what_would_narrow(facts, advice);
+  lower_confidence(advice);
   rank_by_gain(advice);
   add_remaining(advice);
   name_ranks(facts, advice);

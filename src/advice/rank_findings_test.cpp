@@ -49,8 +49,8 @@ TEST(Remaining, IsToldWhereTheFirstMayBringNothing) {
 }
 
 // Waits for values of 1 ms (a warning), and communication that may bring less or more than that.
-TEST(Order, IsByGainWhateverTheLevel) {
-  const auto first = [](std::int64_t exposed_ns) {
+TEST(Order, IsByLevelAndThenByWhatIsSure) {
+  const auto first = [](std::int64_t exposed_ns, Level level) {
     const Advice advice = Answers()
                               .steps()
                               .stall("sync", 1'050'000)
@@ -61,11 +61,13 @@ TEST(Order, IsByGainWhateverTheLevel) {
                                     {"compute_ns", 4'000'000}})
                               .advise();
     EXPECT_EQ(finding_of(advice, "host-sync")->level, Level::kWarning);
-    EXPECT_EQ(finding_of(advice, "exposed-communication")->level, Level::kNotice);
+    EXPECT_EQ(finding_of(advice, "exposed-communication")->level, level);
+    EXPECT_EQ(finding_of(advice, "exposed-communication")->gain->low, 0);
     return advice.findings.front().rule;
   };
-  EXPECT_EQ(first(1'100'000), "host-sync");
-  EXPECT_EQ(first(2'400'000), "exposed-communication");
+  EXPECT_EQ(first(1'100'000, Level::kNotice), "host-sync");
+  EXPECT_EQ(first(2'400'000, Level::kNotice), "host-sync");
+  EXPECT_EQ(first(4'000'000, Level::kWarning), "host-sync");  // it may bring nothing
 }
 
 // What launching may save beyond the others is its own; the rest may be their doing.
@@ -111,6 +113,29 @@ TEST(Healthy, IsNotSaidOfOneStep) {
   EXPECT_FALSE(advice_for(4, 0.01).healthy);  // hardly at work
   EXPECT_TRUE(verdict_says(advice_for(4, 0.01), "Whether the run is healthy cannot be said"));
   EXPECT_FALSE(verdict_says(advice_for(4, 0.01), "No grave fault"));
+  EXPECT_FALSE(advice_for(4, 0.62).healthy);  // what it waits for, no rule says
+  EXPECT_TRUE(verdict_says(advice_for(4, 0.62), "Whether the run is healthy cannot be said"));
+}
+
+TEST(Healthy, IsNotSaidWhereAProcessFailed) {
+  Answers answers;
+  answers.steps().stall("launch", 1).rest();
+  answers.add("overview", "devices", {{"rank", 0}, {"busy_share", 0.9}});
+  EXPECT_TRUE(answers.advise().healthy);
+  EXPECT_FALSE(answers.advise({}, Framework::kPyTorch, {.failed = true}).healthy);
+}
+
+// An interval of more than half of the step says what would make it narrower, and is not sure.
+TEST(Gain, ThatIsWideSaysWhatToRecord) {
+  Answers answers;
+  answers.steps().stall("sync", 4'000'000, {{"inside_ns", 0}}).stall("launch", 3'900'000);
+  const Advice wide = answers.advise();
+  EXPECT_NE(finding_of(wide, "host-sync")->about_gain.form.find("--step-time"), std::string::npos);
+  EXPECT_EQ(finding_of(wide, "host-sync")->confidence, Confidence::kMedium);
+  const Advice narrow = Answers().steps().stall("sync", 4'000'000).advise();
+  EXPECT_EQ(finding_of(narrow, "host-sync")->about_gain.form.find("The range is wide"),
+            std::string::npos);
+  EXPECT_EQ(finding_of(narrow, "host-sync")->confidence, Confidence::kHigh);
 }
 
 Answers masked(std::string_view op, std::int64_t launching_ns) {

@@ -43,6 +43,14 @@ struct Rule {
   bool runs_dry = true;
   // Tables that do where those it needs are not there: of a run without a trace.
   std::span<const Need> instead = {};
+  // How it stands to other rules. What lets a device run dry brings about waits that look like slow
+  // launching: such a rule takes what is left of them.
+  bool takes_what_is_left = false;
+  // Rules whose findings its cure may take away, in part or all: those stand below it as far as
+  // what it may bring explains them.
+  std::span<const std::string_view> explains = {};
+  // Waits for launches that are counted in its findings, per step; may be null.
+  double (*counted_launching_ns)(const Facts& facts, const RankSteps& rank) = nullptr;
 };
 const Rule* find_rule(std::string_view id);
 

@@ -3,7 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <numeric>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "advice/host_stall.h"
 
 namespace stepscope::advice {
 namespace {
@@ -12,6 +18,31 @@ namespace {
 double operators_share(const Facts& facts, const RankSteps& rank) {
   const StallPerStep launch = facts.stall(rank, "launch");
   return launch.idle_ns > 0 ? std::clamp(launch.inside_ns / launch.idle_ns, 0.0, 1.0) : 1;
+}
+
+// How much longer these waits are in the mean step than in those with short ones, of which a
+// quarter are shorter: a profiler takes longer in the first steps it records, and so do machines at
+// times.
+double launching_of_long_steps_ns(const Facts& facts, const RankSteps& rank) {
+  std::map<std::pair<std::int64_t, std::int64_t>, double> steps;
+  for (const Line& line : facts.lines("steps", "steps", rank.rank)) {
+    steps[{line.whole("window"), line.whole("step")}] = 0;
+  }
+  constexpr std::size_t kEnough = 4;  // to have short ones
+  if (steps.size() < kEnough || static_cast<std::int64_t>(steps.size()) != rank.steps) return 0;
+  for (const Line& line : facts.lines("stalls", "steps", rank.rank)) {
+    if (line.text("stall") != "launch" && line.text("stall") != "optimizer") continue;
+    const auto step = steps.find({line.whole("window"), line.whole("step")});
+    if (step != steps.end()) step->second += line.number("idle_ns");
+  }
+  std::vector<double> idle;
+  for (const auto& [step, waits] : steps) idle.push_back(waits);
+  const double mean = std::reduce(idle.begin(), idle.end()) / static_cast<double>(idle.size());
+  const auto quarter = idle.begin() + static_cast<std::ptrdiff_t>((idle.size() - 1) / 4);
+  std::ranges::nth_element(idle, quarter);
+  constexpr double kClearly = 0.05;  // of the step: less is how machines are
+  const double longer = mean - *quarter;
+  return longer < kClearly * rank.median_ns ? 0 : std::min(longer, facts.launching_ns(rank));
 }
 
 // By playing the steps again.
@@ -70,6 +101,28 @@ TracingCost tracing_cost_of_launching(const Facts& facts, const RankSteps& rank)
     out = {played->least, std::max(played->most, out.most)};
   }
   return out;
+}
+
+bool launching_may_be_recording(const Facts& facts, const RankSteps& rank) {
+  const double all = facts.launching_ns(rank);
+  if (const auto measured = measured_cost_of_step(facts, rank)) {
+    return all - *measured <= 2 * kNoise * rank.median_ns;
+  }
+  const double short_steps = all - launching_of_long_steps_ns(facts, rank);
+  const auto played = played_cost_of_launching(facts, rank);
+  if (!played) return short_steps <= kTracingEver * operators_share(facts, rank) * rank.step_ns;
+  // Recording may cost more than the most that the play takes off, by as much again as that is more
+  // than usual: without a profiler, the GPU of such a recording was busy.
+  return short_steps - 2 * played->most + played->least <= 0;
+}
+
+double launching_beyond_recording_ns(const Facts& facts, const RankSteps& rank) {
+  const TracingCost cost = tracing_cost_of_launching(facts, rank);
+  const double all = facts.launching_ns(rank);
+  if (cost.known) return std::max(0.0, all - cost.most);
+  const auto played = played_cost_of_launching(facts, rank);
+  const double usual = played ? (played->least + played->most) / 2 : (cost.least + cost.most) / 2;
+  return std::max(0.0, all - launching_of_long_steps_ns(facts, rank) - usual);
 }
 
 double launching_left_ns(const Facts& facts, const RankSteps& rank) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "advice/facts.h"
 
@@ -15,6 +16,13 @@ namespace stepscope::advice {
 // runs to check the shares with.
 inline constexpr double kTracingLeast = 0.17;
 inline constexpr double kTracingMost = 0.42;
+
+// Of the host's time, a profiler took hardly more in any recording we have: 0.61 in the worst.
+inline constexpr double kTracingEver = 0.6;
+
+// How to know what recording costs.
+inline constexpr std::string_view kKnowTracing =
+    "time some steps without a profiler, and say how long one takes with --step-time.";
 
 struct TracingCost {
   double least = 0, most = 0;  // ns
@@ -35,6 +43,14 @@ TracingCost tracing_cost_of_step(const Facts& facts, const RankSteps& rank);
 // What recording is of the waits for launches, those in the optimizer included: as steps that were
 // not traced say; else by playing the steps again, and no less at most than of the whole step.
 TracingCost tracing_cost_of_launching(const Facts& facts, const RankSteps& rank);
+
+// Whether all of the waits for launches may be what recording costs: then nothing is known of them
+// but that. A wait that only some of the steps have is not counted: launching is the same in all.
+bool launching_may_be_recording(const Facts& facts, const RankSteps& rank);
+
+// Waits for launches as far as recording does not explain them: between what it usually costs and
+// the most that it does. Their level is by this.
+double launching_beyond_recording_ns(const Facts& facts, const RankSteps& rank);
 
 // Waits for launches that are left without recording, as costly as it usually is; all of them where
 // nothing tells.

@@ -2,6 +2,7 @@
 #include "advice/tracing.h"
 
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -36,6 +37,12 @@ const Finding* launch_of(const Answers& answers, Advice& kept) {
   return finding_of(kept, "launch-bound");
 }
 
+std::string words_of_tracing(const Advice& advice) {
+  std::string out;
+  for (const Sentence& one : advice.verdict) out += one.form + "\n";
+  return out;
+}
+
 TEST(Tracing, IsLeftOutOfWhatLaunchingWouldBring) {
   Advice advice;
   const Finding* launch = launch_of(launching_tracing(8'000'000, 8'000'000), advice);
@@ -54,7 +61,7 @@ TEST(Tracing, CostsOnlyInOperatorsAndCalls) {
   EXPECT_EQ(launch->gain->low, 0);  // what is no operator's may be the program's own code
   EXPECT_NEAR(static_cast<double>(launch->gain->high), 8e6, 1e5);
   EXPECT_EQ(launch->level, Level::kCritical);
-  EXPECT_EQ(launch->confidence, Confidence::kHigh);
+  EXPECT_EQ(launch->confidence, Confidence::kMedium);  // nothing is sure
   EXPECT_EQ(launch->detail.form.find("Recording"), std::string::npos);
 }
 
@@ -63,8 +70,23 @@ TEST(Tracing, MayBeAllOfASmallWait) {
   const Finding* launch = launch_of(launching_tracing(3'000'000, 3'000'000), advice);
   ASSERT_NE(launch, nullptr);  // 30 % would be a warning
   EXPECT_EQ(launch->gain->low, 0);
-  EXPECT_EQ(launch->level, Level::kNotice);
+  EXPECT_EQ(launch->level, Level::kInfo);
   EXPECT_EQ(launch->confidence, Confidence::kLow);
+  EXPECT_NE(launch->detail.form.find("--step-time"), std::string::npos);
+}
+
+// What the user says of a step without a profiler is as good as steps that were recorded so.
+TEST(Tracing, IsKnownByTheTimeOfAStepThatIsGiven) {
+  const auto with = [](double step_ns) {
+    Advice advice = launching_tracing(3'000'000, 3'000'000).step_time(step_ns).advise();
+    return std::pair(*finding_of(advice, "launch-bound"), words_of_tracing(advice));
+  };
+  const auto [waits, words] = with(9'500'000);
+  EXPECT_EQ(waits.level, Level::kWarning);  // 2.5 ms are left
+  EXPECT_NEAR(static_cast<double>(waits.gain->low), 0.9 * 2.5e6, 1e3);
+  EXPECT_NE(words.find("as was said"), std::string::npos);
+  EXPECT_EQ(with(7'000'000).first.level, Level::kInfo);  // it was all of it
+  EXPECT_EQ(with(7'000'000).first.gain->low, 0);
 }
 
 TEST(Tracing, IsKnownWhereOtherStepsWereNotTraced) {
@@ -105,17 +127,11 @@ TEST(Tracing, OfASaveIsNoMoreThanItsCopies) {
   EXPECT_NEAR(low(4000), 0.9 * (1 - kTracingMost) * 4e6, 1e3);
 }
 
-std::string words_of(const Advice& advice) {
-  std::string out;
-  for (const Sentence& one : advice.verdict) out += one.form + "\n";
-  return out;
-}
-
 // Traced steps may be the shorter ones: other programs were at work beside the others.
 TEST(Tracing, IsNotSaidToSlowStepsThatWereShorter) {
   const auto words = [](double step_ns) {
     Answers answers = launching_tracing(8'000'000, 8'000'000);
-    return words_of(with_untraced(answers, step_ns).advise());
+    return words_of_tracing(with_untraced(answers, step_ns).advise());
   };
   EXPECT_NE(words(9e6).find("which tracing may slow: {} others"), std::string::npos);
   EXPECT_EQ(words(20e6).find("may slow"), std::string::npos);
@@ -141,9 +157,9 @@ TEST(Tracing, StepsThatWereChosenAreNoOthersOfThemselves) {
             {"measured", 1},
             {"iterations_per_second", 100.0}});
   const Advice advice = answers.advise({}, Framework::kPyTorch, {.chosen_steps = true});
-  EXPECT_EQ(words_of(advice).find("others"), std::string::npos);
-  EXPECT_EQ(words_of(advice).find("recorded, so that"), std::string::npos);
-  EXPECT_NE(words_of(advice).find("Only one step was chosen"), std::string::npos);
+  EXPECT_EQ(words_of_tracing(advice).find("others"), std::string::npos);
+  EXPECT_EQ(words_of_tracing(advice).find("recorded, so that"), std::string::npos);
+  EXPECT_NE(words_of_tracing(advice).find("Only one step was chosen"), std::string::npos);
 }
 
 // What is said of steps that were not traced is as sure as they are many.

@@ -198,6 +198,13 @@ void add_verdict_untraced(const Facts& facts, const Advice& advice, std::vector<
   if (slowest == facts.ranks().end()) return;
   const auto others = facts.untraced(*slowest);
   if (!others) return;
+  if (others->given) {
+    out.push_back(
+        {"These figures are of traced steps. Without a profiler one takes {}, as was "
+         "said.",
+         {nanos(others->step_ns)}});
+    return;
+  }
   Sentence text{
       slowest->steps == 1 ? "These figures are of {} traced step"
                           : "These figures are of {} traced steps",

@@ -17,6 +17,7 @@
 #include "base/parallel.h"
 #include "base/standard_input.h"
 #include "report/info/notes.h"
+#include "report/info/rank_records.h"
 #include "session/analyze.h"
 #include "session/session.h"
 
@@ -213,12 +214,14 @@ advice::Advice advice_of(const report::Answers& answers, const OpenedRun& record
   std::vector<advice::AnswerOf> of;
   of.reserve(answers.answers.size());
   for (const report::Answered& one : answers.answers) of.push_back({one.about->name, &one.answer});
-  const advice::Facts facts(std::move(of), request.thresholds, framework_of(recording),
-                            compute_major(answers.info), recorder_of(recording));
+  advice::Facts facts(std::move(of), request.thresholds, framework_of(recording),
+                      compute_major(answers.info), recorder_of(recording));
+  facts.set_step_time(static_cast<double>(request.step_ns));
   const advice::Scope scope{.trace = !recording.run.ranks.empty() && !request.page->of_memory,
                             .snapshot = !recording.snapshots.empty(),
                             .lost = lost_text(recording),
-                            .chosen_steps = answers.chosen_steps};
+                            .chosen_steps = answers.chosen_steps,
+                            .failed = report::ended_oddly(answers.info)};
   advice::Advice advice = advice::advise(facts, scope);
   advice.path = request.paths;
   return advice;

@@ -25,6 +25,7 @@ struct ReportRequest {
   bool sections = true;                   // false: only what findings need
   advice::OwnThresholds thresholds = {};  // of the user
   std::string paths = {};                 // as they were typed, for commands in findings
+  base::Nanos step_ns = 0;                // without a profiler, as the user says; 0: not said
 };
 
 // What is wrong with a value for any analysis that has a parameter of that name.

@@ -50,6 +50,11 @@ std::vector<Finding> judge_allocator_churn(const Facts& facts) {
       "the first steps. torch.cuda.empty_cache() in the loop undoes it; so do sizes that change "
       "from step to step when memory is nearly full.",
       {nanos(calls.host_ns)}};
+  // Beyond the calls themselves, the gain is the lead that they cost: an estimate.
+  const auto surely = static_cast<double>(finding.gain->low);
+  if (surely > kHidden * calls.inside_ns) {
+    finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+  }
   say_tracing(finding, rank, sure);
   add_places(finding, facts, rank, "allocator");
   finding.changes = {

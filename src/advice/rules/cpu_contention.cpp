@@ -17,6 +17,8 @@ constexpr std::array kCpuContentionNeeds = std::to_array<Need>({{"steps", "times
 constexpr std::array kCpuContentionInstead =
     std::to_array<Need>({{"throughput", "phases"}, {"system", "processes"}});
 constexpr std::array<std::string_view, 2> kCpuContentionReads = {"system", "overview"};
+// A thread that has a processor launches, works and comes to its data sooner.
+constexpr std::array<std::string_view, 1> kCpuContentionExplains = {"launch-bound"};
 
 // Of a step, in which the GPUs had nothing to do; all of it where they were not recorded.
 double idle_ns(const Facts& facts, const RankSteps& rank) {
@@ -244,6 +246,7 @@ const Rule kCpuContention{
     .reads = kCpuContentionReads,
     .runs_dry = false,
     .instead = kCpuContentionInstead,
+    .explains = kCpuContentionExplains,
 };
 
 }  // namespace stepscope::advice

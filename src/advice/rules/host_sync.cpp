@@ -169,6 +169,10 @@ const Rule kHostSync{
     .needs = kHostSyncNeeds,
     .wanted = Wanted::kDeviceWork,
     .judge = judge_host_sync,
+    .counted_launching_ns =
+        [](const Facts& facts, const RankSteps& rank) {
+          return waits_for_selections(facts, rank) ? launching_of_selections_ns(facts, rank) : 0.0;
+        },
 };
 
 }  // namespace stepscope::advice

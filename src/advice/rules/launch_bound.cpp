@@ -24,16 +24,20 @@ double surely_launching_ns(const Facts& facts, const RankSteps& rank) {
 // A part of the waits is the recording itself, which no change saves.
 void leave_out_recording(Finding& finding, const Facts& facts, const RankSteps& rank) {
   const TracingCost cost = tracing_cost_of_launching(facts, rank);
-  const double waits = facts.launching_ns(rank) - (cost.least + cost.most) / 2;
   // What is worth a notice may all be recording; a warning must remain without.
+  const double beyond = launching_beyond_recording_ns(facts, rank);
   finding.level = std::min(
-      finding.level, facts.level(kLaunchBound.id, waits / rank.step_ns).value_or(Level::kNotice));
+      finding.level, facts.level(kLaunchBound.id, beyond / rank.step_ns).value_or(Level::kNotice));
+  if (launching_may_be_recording(facts, rank)) {
+    finding.level = Level::kInfo;
+    finding.gain->low = 0;
+  }
   finding.measured.threshold = facts.threshold_of(kLaunchBound.id, finding.level);
   if (cost.most < kNoise * rank.median_ns) return;
   if (cost.known) {
     finding.detail.form +=
-        " Recording makes this longer: steps of this run that were not traced are shorter, by {} "
-        "that the gain leaves out.";
+        " Recording makes this longer: steps without a profiler are shorter, by {} that the gain "
+        "leaves out.";
     finding.detail.figures.push_back(nanos(cost.most));
     return;
   }
@@ -46,8 +50,8 @@ void leave_out_recording(Finding& finding, const Facts& facts, const RankSteps& 
       "{} of each traced step, which the gain leaves out.";
   finding.detail.figures.push_back(nanos(cost.least));
   finding.detail.figures.push_back(nanos(cost.most));
-  if (cost.most >= facts.launching_ns(rank)) {
-    finding.detail.form += " It may be all of it: time some steps without a profiler to know.";
+  if (finding.level == Level::kInfo || cost.most >= facts.launching_ns(rank)) {
+    finding.detail.form += " It may be all of it: " + std::string(kKnowTracing);
   }
 }
 
@@ -110,6 +114,7 @@ const Rule kLaunchBound{
     .wanted = Wanted::kDeviceWork,
     .judge = judge_launch_bound,
     .runs_dry = false,
+    .takes_what_is_left = true,
 };
 
 }  // namespace stepscope::advice

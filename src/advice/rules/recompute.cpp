@@ -14,6 +14,8 @@ namespace {
 constexpr std::array kRecomputeNeeds =
     std::to_array<Need>({{"steps", "times"}, {"operators", "operators"}});
 constexpr std::array<std::string_view, 2> kRecomputeReads = {"mfu", "overview"};
+// Work that is not done is not launched.
+constexpr std::array<std::string_view, 1> kRecomputeExplains = {"launch-bound"};
 
 // Lengths of the kernels that ran again, per step.
 double again_ns(const Facts& facts, const RankSteps& rank) {
@@ -108,6 +110,7 @@ const Rule kRecompute{
     .judge = judge_recompute,
     .reads = kRecomputeReads,
     .runs_dry = false,
+    .explains = kRecomputeExplains,
 };
 
 }  // namespace stepscope::advice

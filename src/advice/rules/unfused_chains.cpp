@@ -15,9 +15,11 @@ namespace {
 constexpr std::array kUnfusedChainsNeeds =
     std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
 constexpr std::array<std::string_view, 2> kUnfusedChainsReads = {"patterns", "roofline"};
+// Work that is not done is not launched.
+constexpr std::array<std::string_view, 1> kUnfusedChainsExplains = {"launch-bound"};
 
 struct ChainSum {
-  double kernels = 0, reductions = 0;
+  double kernels = 0, reductions = 0, device_ns = 0;
   double least_ns = 0, saves_ns = 0, most_ns = 0;
   double optimizer_ns = 0;  // of saves_ns
 };
@@ -27,6 +29,7 @@ ChainSum per_step(const Facts& facts, const RankSteps& rank) {
   const auto steps = static_cast<double>(rank.steps);
   for (const Line& line : facts.lines("patterns", "chains", rank.rank)) {
     sum.kernels += line.number("kernels") * line.number("count") / steps;
+    sum.device_ns += line.number("device_ns") / steps;
     sum.reductions += line.number("reductions") * line.number("count") / steps;
     sum.least_ns += line.number("saves_least_ns") / steps;
     sum.saves_ns += line.number("saves_ns") / steps;
@@ -113,8 +116,11 @@ std::string one_kernel_for(const Facts& facts, const RankSteps& rank) {
 
 std::vector<Finding> judge_unfused_chains(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kUnfusedChains.id, [&](const RankSteps& rank) {
-    // Where the host cannot keep up, the gaps are its own, and launch-bound says what to do.
-    return waits_for_launches(facts, rank) ? 0 : per_step(facts, rank).saves_ns;
+    // Where the host cannot keep up, the gaps are its own, and launch-bound says what to do. What
+    // kernels this short take is their start and end, no memory: gpu-idle says so.
+    const ChainSum sum = per_step(facts, rank);
+    const bool tiny = sum.device_ns < facts.threshold(kGpuIdle.id, "kernel") * sum.kernels;
+    return tiny || waits_for_launches(facts, rank) ? 0 : sum.saves_ns;
   });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
@@ -190,6 +196,7 @@ const Rule kUnfusedChains{
     .judge = judge_unfused_chains,
     .reads = kUnfusedChainsReads,
     .runs_dry = false,
+    .explains = kUnfusedChainsExplains,
 };
 
 }  // namespace stepscope::advice

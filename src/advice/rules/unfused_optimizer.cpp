@@ -83,7 +83,8 @@ std::vector<Finding> judge_unfused_optimizer(const Facts& facts) {
     finding.confidence = std::min(finding.confidence, Confidence::kMedium);
     finding.about_gain.form +=
         " The profiler itself may cause more of this wait: without it the gain may be only about "
-        "{}. Time some steps without a profiler to know.";
+        "{}. To know, " +
+        std::string(kKnowTracing);
     finding.about_gain.figures.push_back(nanos(played.gain_ns));
   }
   add_places(finding, facts, rank, "optimizer");
@@ -120,6 +121,10 @@ const Rule kUnfusedOptimizer{
     .judge = judge_unfused_optimizer,
     .why_not = why_not_unfused_optimizer,
     .reads = kUnfusedOptimizerReads,
+    .counted_launching_ns =
+        [](const Facts& facts, const RankSteps& rank) {
+          return facts.stall(rank, "optimizer").idle_ns;
+        },
 };
 
 }  // namespace stepscope::advice

@@ -1,5 +1,6 @@
-// What a profiler noted on the threads that launch work. Each operator, call and Python function
-// that it notes costs the host time, which a device that waits for the host waits longer.
+// What a profiler noted on the threads that launch work. Each operator, range, call, Python
+// function and allocation that it notes costs the host time, which a device that waits for the host
+// waits longer.
 #pragma once
 
 #include <array>
@@ -20,8 +21,11 @@ enum class OverheadKind : std::uint8_t {
   kCall,    // of the runtime or the driver
   kLaunch,  // the same, and a kernel is launched by it
   kFunction,
+  kRange,   // record_function; steps are no work of the program
+  kMemory,  // an allocation or a free
+  kNode,    // of a graph: work beyond the first piece that a call launches
 };
-inline constexpr std::size_t kOverheadKinds = 4;
+inline constexpr std::size_t kOverheadKinds = 7;
 using OverheadCounts = std::array<std::int64_t, kOverheadKinds>;
 
 // Row by row, thread by thread and by start.
@@ -36,11 +40,17 @@ struct OverheadSums {
   // Of operators that do nothing but call one other, the time that is not that one's: noting it,
   // and little else.
   std::vector<base::Nanos> wrappers;
+  std::vector<base::Nanos> launches;  // how long calls took that launch kernels
 
   std::int64_t count(OverheadKind sort) const { return counts[static_cast<std::size_t>(sort)]; }
   void merge(const OverheadSums& other);
   // The lower quartile; 0: there are too few to tell.
   base::Nanos wrapper_ns() const;
+  // The median; 0: there are too few.
+  base::Nanos launch_ns() const;
+  // What noting an operator takes: by the operators that only call another, and by launches where
+  // those are too few, as in code that is compiled. Of graphs it is as usual. 0: nothing tells.
+  base::Nanos operator_ns() const;
 };
 OverheadSums overhead_sums(const WindowView& window);
 

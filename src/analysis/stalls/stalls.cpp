@@ -90,10 +90,17 @@ constexpr std::array kOverheadColumns = std::to_array<base::ColumnShape>({
     {"calls", Type::kInt, Unit::kCount, "of the runtime and the driver that launch no kernel"},
     {"launches", Type::kInt, Unit::kCount, "calls that launch kernels"},
     {"functions", Type::kInt, Unit::kCount, "of Python"},
+    {"ranges", Type::kInt, Unit::kCount, "named by the program or a framework (record_function)"},
+    {"allocations", Type::kInt, Unit::kCount, "of memory, and frees (profile_memory)"},
+    {"graph_nodes", Type::kInt, Unit::kCount, "kernels of graphs beyond the first of each launch"},
     {"wrapper_operators", Type::kInt, Unit::kCount,
      "operators that do nothing but call one other operator"},
     {"wrapper_ns", Type::kInt, Unit::kNanos,
      "lower quartile of the time in them that is not the other's; null: fewer than 20"},
+    {"launch_ns", Type::kInt, Unit::kNanos,
+     "median length of calls that launch kernels; null: fewer than 20"},
+    {"cost_ns", Type::kInt, Unit::kNanos,
+     "recording all of this usually takes the host so long; null: nothing tells"},
 });
 
 constexpr std::array<std::string_view, 1> kStallsY = {"idle_ns"};
@@ -123,9 +130,9 @@ struct RankStalls {
   OverheadSums noted;
   Nanos measured = 0;  // of all its devices
   std::int64_t devices = 0;
-  Nanos wrappers = 0;  // 0: nothing tells what recording takes
+  Nanos each = 0;  // what recording an operator takes; 0: nothing tells
 
-  Cell without_profiler(Nanos idle) const { return wrappers > 0 ? Cell(idle) : Cell(Null{}); }
+  Cell without_profiler(Nanos idle) const { return each > 0 ? Cell(idle) : Cell(Null{}); }
 };
 
 void add_places(base::Table& table, std::int32_t rank, const RankStalls& stalls, std::size_t top) {
@@ -163,10 +170,13 @@ void add_overhead(base::Table& table, std::int32_t rank, const RankStalls& stall
       0) {
     return;
   }
+  const auto or_null = [](Nanos length) { return length > 0 ? Cell(length) : Cell(Null{}); };
   table.add({rank, noted.count(OverheadKind::kOperator), noted.count(OverheadKind::kCall),
              noted.count(OverheadKind::kLaunch), noted.count(OverheadKind::kFunction),
-             static_cast<std::int64_t>(noted.wrappers.size()),
-             stalls.without_profiler(stalls.wrappers)});
+             noted.count(OverheadKind::kRange), noted.count(OverheadKind::kMemory),
+             noted.count(OverheadKind::kNode), static_cast<std::int64_t>(noted.wrappers.size()),
+             or_null(noted.wrapper_ns()), or_null(noted.launch_ns()),
+             or_null(cost_of(noted.counts, overhead_cost(noted)))});
 }
 
 Answer run_stalls(const RunView& view, const Options& options) {
@@ -199,7 +209,7 @@ Answer run_stalls(const RunView& view, const Options& options) {
     rank.noted.merge(partials[w].noted);
   }
   for (auto& [number, rank] : ranks) {
-    rank.wrappers = rank.noted.wrapper_ns();
+    rank.each = rank.noted.operator_ns();
     add_kinds(kinds, number, rank);
     add_places(places, number, rank, static_cast<std::size_t>(options.count("top")));
     add_overhead(noted, number, rank);
