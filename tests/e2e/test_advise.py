@@ -77,7 +77,7 @@ def test_a_pair_of_another_program(corpus: Path, program: Program) -> None:
     folder = corpus / "kineto"
     run = advice_of(program, folder / "resnet50_num_workers_0.json.gz")
     mended = advice_of(program, folder / "resnet50_num_workers_4.json.gz")
-    precision, found = run["findings"][:2]  # by gain: 32-bit products cost this run even more
+    found, precision = run["findings"][:2]  # by level: 32-bit products cost this run even more
     assert (found["rule"], found["level"]) == ("input-bound", "critical")
     assert (precision["rule"], precision["level"]) == ("precision", "warning")
     code = " ".join(change["code"] for change in precision["changes"])
