@@ -28,8 +28,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure() -> None:
-    """A shell starts jobs in the background deaf to Ctrl-C, and every program would inherit that:
-    a server that is to end by it would not, until the test gives up."""
+    """A shell starts jobs in the background deaf to Ctrl-C, and what a test starts inherits that.
+
+    A server that is to end by it would go on until the test gives up.
+    """
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -126,25 +126,8 @@ class Table:
             [2, 3, 4]
         """
         names = [column.name for column in self.columns]
-        for values in zip(*(self._python_column(i) for i in range(len(names))), strict=True):
+        for values in zip(*(self._core.values(i) for i in range(len(names))), strict=True):
             yield dict(zip(names, values, strict=True))
-
-    def _python_column(self, index: int) -> list[Any]:
-        column, missing = self._core.column(index), self._core.nulls(index)
-        kind = self.columns[index].type
-        if kind == "text":
-            codes, words = column
-            out = [words[code] if code < len(words) else None for code in codes.tolist()]
-        elif kind == "list":
-            offsets, items = (part.tolist() for part in column)
-            out = [items[a:b] for a, b in zip(offsets, offsets[1:], strict=False)]
-        elif kind == "bool":
-            out = [bool(value) for value in column.tolist()]
-        else:
-            out = column.tolist()
-        if missing is not None:
-            out = [None if gone else value for gone, value in zip(missing, out, strict=True)]
-        return out
 
     def to_pandas(self) -> pd.DataFrame:
         """A pandas data frame.

@@ -96,6 +96,40 @@ nb::object nulls(const AnsweredTable& self, std::size_t index) {
   return nb::cast(Vector<std::uint8_t>(held->data(), {held->size()}, owner));
 }
 
+template <class ValueAt>
+nb::list list_of(const std::vector<bool>& null, const ValueAt& value_at) {
+  nb::list out;
+  for (std::size_t row = 0; row < null.size(); ++row) {
+    out.append(null[row] ? nb::none() : nb::object(value_at(row)));
+  }
+  return out;
+}
+
+// The values as Python's own, for which NumPy is not needed; None where there is none.
+nb::list values(const AnsweredTable& self, std::size_t index) {
+  if (index >= self.table->width()) throw nb::index_error("no such column");
+  const base::Table::Values& values = self.table->values(index);
+  const std::vector<bool>& null = self.table->nulls(index);
+  if (const auto* ints = std::get_if<std::vector<std::int64_t>>(&values))
+    return list_of(null, [&](std::size_t row) { return nb::int_((*ints)[row]); });
+  if (const auto* reals = std::get_if<std::vector<double>>(&values))
+    return list_of(null, [&](std::size_t row) { return nb::float_((*reals)[row]); });
+  if (const auto* bools = std::get_if<std::vector<std::uint8_t>>(&values))
+    return list_of(null, [&](std::size_t row) { return nb::bool_((*bools)[row] != 0); });
+  if (const auto* words = std::get_if<base::Words>(&values)) {
+    std::vector<nb::object> texts;
+    texts.reserve(words->words.size());
+    for (const std::string& word : words->words) texts.push_back(nb::cast(word));
+    return list_of(null, [&](std::size_t row) { return texts[words->codes[row]]; });
+  }
+  const auto& lists = std::get<base::IntLists>(values);
+  return list_of(null, [&](std::size_t row) {
+    nb::list items;
+    for (const std::int64_t item : lists[row]) items.append(item);
+    return items;
+  });
+}
+
 nb::list columns(const AnsweredTable& self) {
   nb::list out;
   for (const base::ColumnShape& shape : self.table->shape().columns) {
@@ -137,6 +171,7 @@ void bind_tables(nb::module_& module) {
       .def("columns", columns, "(name, type, unit, meaning) of every column.")
       .def("column", column, nb::arg("index"))
       .def("nulls", nulls, nb::arg("index"))
+      .def("values", values, nb::arg("index"))
       .def("csv", [](const AnsweredTable& t) { return report::table_csv(*t.table); })
       .def(
           "text",
