@@ -30,14 +30,6 @@ bool begins_line(const char* begin, const char* brace, const char* end) {
   return before > begin && before[-1] == '\n' && names_event(brace, end);
 }
 
-// Whether `brace` follows a comma and its first member is what events alone have: so they begin
-// where the one before was cut in its middle.
-bool begins_with_phase(const char* begin, const char* brace, const char* end) {
-  const char* before = brace;
-  while (before > begin && is_space(before[-1])) --before;
-  return before > begin && before[-1] == ',' && first_member(brace, end) == "ph";
-}
-
 // Whether `bracket` (']') closes the list of events: after an object, before the end, the end of
 // the document or another of its keys.
 bool ends_list(const char* begin, const char* bracket, const char* end) {
@@ -87,13 +79,10 @@ bool names_event(const char* brace, const char* end) {
   return !name.empty() && (field_of(name) != Field::kNone || name == "bp" || name == "s");
 }
 
-bool holds_event(const char* begin, const char* end) {
-  for (const char* at = begin; at < end; ++at) {
-    at = static_cast<const char*>(std::memchr(at, '{', static_cast<std::size_t>(end - at)));
-    if (at == nullptr) return false;
-    if (names_event(at, end)) return true;
-  }
-  return false;
+bool begins_with_phase(const char* begin, const char* brace, const char* end) {
+  const char* before = brace;
+  while (before > begin && is_space(before[-1])) --before;
+  return before > begin && before[-1] == ',' && first_member(brace, end) == "ph";
 }
 
 // "}" "," "{" and then a member's name.

@@ -24,8 +24,9 @@ std::string_view text_in_quotes(const char* quote, const char* end);
 bool is_event_key(std::string_view name);
 // Whether the object at `brace` begins with a member that an event has.
 bool names_event(const char* brace, const char* end);
-// Whether an event seems to begin in the text.
-bool holds_event(const char* begin, const char* end);
+// Whether `brace` follows a comma and its first member is what events alone have: so they begin
+// where the one before was cut in its middle.
+bool begins_with_phase(const char* begin, const char* brace, const char* end);
 
 // What seems to begin an event: an object after another whose first member is one that events
 // have; or any object after another, for text that has none of these.

@@ -1,6 +1,8 @@
 // The reader that defines what the text of an event means, one member after the other.
 #include "ingest/kineto/reference_reader.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -26,6 +28,22 @@ bool looks_like_number(std::string_view word) {
 
 // What stands inside names, and neither between events nor after their list.
 bool is_of_text(char c) { return std::string_view("\"'():.;=").find(c) != std::string_view::npos; }
+
+// How much of one event is read on in vain for brackets that its names leave open.
+constexpr std::ptrdiff_t kMostReadOn = std::ptrdiff_t{64} << 10;
+
+// What the text opens more than it closes.
+int opened_by(char c) {
+  if (c == '{' || c == '[' || c == '(') return 1;
+  return c == '}' || c == ']' || c == ')' ? -1 : 0;
+}
+
+// Whether a member may be called that: a damaged one has no colon.
+bool is_plain_name(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    return c == ' ' || is_word_character(c) || static_cast<unsigned char>(c) >= 0x80;
+  });
+}
 
 }  // namespace
 
@@ -90,10 +108,78 @@ bool Lookahead::is_in_text(const char* behind_bracket, bool& cut) const {
   return !at_end(at, cut) && *at == '"' && !is_key_at(at, cut) && !cut;
 }
 
+// What stands between events where no object does: a number or one of JSON's words alone. In a name
+// the same place is followed by more text.
+bool Lookahead::entry_begins(const char* at, Strictness strictness, bool& cut) const {
+  if (*at == '{' || *at == ']') return true;
+  const bool is_strict = strictness == Strictness::kKnownMember;
+  if (!is_word_character(*at)) return !is_strict && (*at == '[' || *at == '"');
+  const char* const begin = at;
+  while (at < end_ && is_word_character(*at)) ++at;
+  const std::string_view word = between(begin, at);
+  at = skip_space(at);
+  if (at_end(at, cut)) return true;
+  if (!is_strict) return !is_of_text(*at);
+  const bool is_value =
+      word == "null" || word == "true" || word == "false" || looks_like_number(word);
+  return is_value && (*at == ',' || *at == ']');
+}
+
+bool Lookahead::may_end_entry(const char* at, Strictness strictness, bool& cut) const {
+  at = skip_space(at);
+  if (at_end(at, cut)) return true;
+  const bool is_strict = strictness == Strictness::kKnownMember;
+  if (*at == ']') return !is_in_text(at + 1, cut);
+  if (*at == '{') return !is_strict || event_follows(at, cut);
+  if (*at != ',') return !is_strict && is_word_character(*at);
+  while (at < end_ && *at == ',') at = skip_space(at + 1);
+  if (at == end_ && behind_ == Behind::kEvent) return true;
+  return at_end(at, cut) || entry_begins(at, strictness, cut);
+}
+
+// Whether an object's next member begins at `at`, after a value, or the object ends there. Calls
+// `after_brace` with what follows its brace.
+template <class AfterBrace>
+bool Lookahead::object_goes_on(const char* at, Names names, Strictness strictness, bool& cut,
+                               const AfterBrace& after_brace) const {
+  const bool is_strict = strictness == Strictness::kKnownMember;
+  at = skip_space(at);
+  const char* const begin = at;
+  while (at < end_ && *at == ',' && (at == begin || !is_strict)) at = skip_space(at + 1);
+  const bool has_comma = at > begin;
+  if (at_end(at, cut)) return true;
+  if (*at == '}') return after_brace(at + 1);
+  if (*at != '"' || (is_strict && !has_comma)) return false;
+  const char* after = closing_quote(at, end_);
+  if (after < end_ && *after == '\n') return false;
+  const std::string_view name = text_in_quotes(at, end_);
+  if (after < end_) after = skip_space(after + 1);
+  if (at_end(after, cut)) return true;
+  if (*after == ':') {
+    return names == Names::kAny || (has_comma && !is_strict) || is_event_key(name);
+  }
+  // A name without a colon costs only itself, unless this string is odd already.
+  return has_comma && !is_strict && is_plain_name(name) &&
+         (*after == ',' || *after == '}' || is_word_character(*after));
+}
+
+bool Lookahead::field_ends(const char* at, Strictness strictness, bool& cut) const {
+  return object_goes_on(at, Names::kOfEvents, strictness, cut,
+                        [&](const char* after) { return may_end_entry(after, strictness, cut); });
+}
+
+bool Lookahead::argument_ends(const char* at, Strictness strictness, bool& cut) const {
+  return object_goes_on(at, Names::kAny, strictness, cut,
+                        [&](const char* after) { return field_ends(after, strictness, cut); });
+}
+
 // Does a string end at the quote before `after_quote`? In JSON always; here only if what follows
 // can follow a string, because names have been written with quotes inside and no backslash.
 bool ReferenceReader::closes(const char* after_quote, Place place, bool has_quotes,
                              bool& cut) const {
+  const auto strictness = has_quotes ? Strictness::kKnownMember : Strictness::kAnyMember;
+  if (place == Place::kField) return field_ends(after_quote, strictness, cut);
+  if (place == Place::kArgument) return argument_ends(after_quote, strictness, cut);
   const char* at = skip_space(after_quote);
   if (at == end()) {
     cut = true;
@@ -116,37 +202,61 @@ bool ReferenceReader::closes(const char* after_quote, Place place, bool has_quot
   return *at == '"' && (!wants_key || is_key_at(at, cut) || cut);
 }
 
+// Of a string with quotes inside the end is the first that leaves no bracket open, else the first:
+// what is printed of a dictionary goes on as members of an event do.
 Reading ReferenceReader::string(const char* at, Place place, Token& token, Oddities& odd) {
   const char* const begin = at + 1;
-  bool has_quotes = false;
-  std::uint32_t controls = 0;
+  const bool counts_brackets = place == Place::kField || place == Place::kArgument;
+  std::int64_t open = 0;
+  std::uint32_t quotes = 0, controls = 0, controls_to_end = 0;
+  const char* first_end = nullptr;  // with a bracket open
+  std::uint32_t quotes_to_end = 0;
   bool crossed_line = false;
+  std::vector<const char*> found;
+  const auto ends_at = [&](const char* end, std::uint32_t quotes_inside, std::uint32_t inside) {
+    token = {TokenType::kString, between(begin, end)};
+    odd.control_characters += inside;
+    odd.unescaped_quotes += quotes_inside;
+    if (odd.keeps_quotes) {
+      odd.quotes.insert(odd.quotes.end(), found.begin(), found.begin() + quotes_inside);
+    }
+    return Reading{Outcome::kDone, end + 1};
+  };
+  const auto give_up = [&](const char* here) {
+    if (first_end == nullptr) return Reading{Outcome::kUnreadable, here};
+    read_on_ += here - first_end;
+    return ends_at(first_end, quotes_to_end, controls_to_end);
+  };
   for (at = begin; at < end(); ++at) {
+    if (counts_brackets) open += opened_by(*at);
     if (*at == '\\') {
       ++at;
     } else if (*at == '"') {
       bool is_cut = false;
-      const bool is_end = closes(at + 1, place, has_quotes, is_cut);
+      const bool is_end = closes(at + 1, place, quotes > 0, is_cut);
       // The text may go on in a way that says otherwise: ask again when more of it is there.
       if (is_cut && !ends()) return cut(at);
-      if (is_end) {
-        // A quote is missing, and this is the end of a string of the next event.
-        if (has_quotes && holds_event(begin, at + 1)) return {Outcome::kUnreadable, at};
-        token = {TokenType::kString, between(begin, at)};
-        odd.control_characters += controls;
-        return {Outcome::kDone, at + 1};
+      if (is_end && (quotes == 0 || open <= 0)) return ends_at(at, quotes, controls);
+      if (is_end && first_end == nullptr) {
+        first_end = at;
+        quotes_to_end = quotes;
+        controls_to_end = controls;
       }
-      has_quotes = true;
-      ++odd.unescaped_quotes;
-      if (odd.keeps_quotes) odd.quotes.push_back(at);
+      ++quotes;
+      if (odd.keeps_quotes) found.push_back(at);
     } else if (static_cast<unsigned char>(*at) < 0x20) {
       ++controls;
       crossed_line |= *at == '\n';
+    } else if (*at == '{' &&
+               (begins_event(begin, at, end()) || begins_with_phase(begin, at, end()))) {
+      return give_up(at);  // a quote is missing, and this is the next event
     }
     // A quote missing at the end would swallow the events that follow; no writer puts both a line
     // break and a bare quote into one name.
-    if (has_quotes && crossed_line) return {Outcome::kUnreadable, at};
+    if (quotes > 0 && crossed_line) return give_up(at);
+    if (first_end != nullptr && read_on_ + (at - first_end) > kMostReadOn) return give_up(at);
   }
+  if (first_end != nullptr && ends()) return give_up(end());
   return cut(end());
 }
 
@@ -272,7 +382,7 @@ Reading ReferenceReader::members(const char* at, RawEvent& draft, Of of, Odditie
       read.next = at;
     } else {
       Token token{};
-      read = value(at, Place::kMember, token, odd);
+      read = value(at, of == Of::kEvent ? Place::kField : Place::kArgument, token, odd);
       if (read.outcome != Outcome::kDone) return read;
       take(draft, of, name, field, key.text, token);
     }

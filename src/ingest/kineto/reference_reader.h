@@ -3,6 +3,7 @@
 // not plain, and tests hold the fast one to it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -59,6 +60,8 @@ class Lookahead {
     kEvent,    // where it follows a comma: text is cut where events seem to begin
     kText,     // any
   };
+  // Of a string that holds quotes only what events have can be the end.
+  enum class Strictness : std::uint8_t { kAnyMember, kKnownMember };
   Lookahead(const char* end, Behind behind) : end_(end), behind_(behind) {}
 
   const char* skip_space(const char* at) const;
@@ -79,11 +82,23 @@ class Lookahead {
   // Whether a ']' between events, or the "]}" that it begins, stands in the middle of some text.
   bool is_in_text(const char* behind_bracket, bool& cut) const;
 
+  // Whether the list of events can go on, or end, after one whose '}' is before `at`.
+  bool may_end_entry(const char* at, Strictness strictness, bool& cut) const;
+  // Whether a string can end before `at`, as the value of a member of an event or as one of its
+  // arguments.
+  bool field_ends(const char* at, Strictness strictness, bool& cut) const;
+  bool argument_ends(const char* at, Strictness strictness, bool& cut) const;
+
  protected:
   bool ends() const { return behind_ == Behind::kNothing; }
 
  private:
   bool at_end(const char* at, bool& cut) const;
+  bool entry_begins(const char* at, Strictness strictness, bool& cut) const;
+  enum class Names : std::uint8_t { kAny, kOfEvents };
+  template <class AfterBrace>
+  bool object_goes_on(const char* at, Names names, Strictness strictness, bool& cut,
+                      const AfterBrace& after_brace) const;
 
   const char* end_;
   Behind behind_;
@@ -100,7 +115,7 @@ class ReferenceReader : public Lookahead {
 
   // A string at `at`, its opening quote; as the name of a member or as a value. What follows a
   // value of the file's own header is known better than what follows one inside of some event.
-  enum class Place : std::uint8_t { kKey, kMember, kHeader, kListItem };
+  enum class Place : std::uint8_t { kKey, kField, kArgument, kMember, kHeader, kListItem };
   Reading string(const char* at, Place place, Token& token, Oddities& odd);
   // Any value at `at` (not white space). `place` says what may follow a string.
   Reading value(const char* at, Place place, Token& token, Oddities& odd);
@@ -117,6 +132,8 @@ class ReferenceReader : public Lookahead {
   Reading cut(const char* at) const {
     return {ends() ? Outcome::kUnreadable : Outcome::kIncomplete, at};
   }
+
+  std::ptrdiff_t read_on_ = 0;
 };
 
 }  // namespace stepscope::ingest::kineto

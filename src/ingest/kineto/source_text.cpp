@@ -40,7 +40,12 @@ std::optional<std::string> FileText::in_window(std::uint64_t text_offset) const 
   Token token{};
   Oddities odd;
   Reading reading = reader.value(begin, ReferenceReader::Place::kListItem, token, odd);
-  if (reading.outcome == Outcome::kDone && odd.unescaped_quotes == 0) {
+  // Without its time a name may have ended it.
+  const bool is_plain = reading.outcome == Outcome::kDone && odd.unescaped_quotes == 0 &&
+                        token.text.find("\"ts\"") != std::string_view::npos;
+  bool is_cut = false;
+  using Strictness = ReferenceReader::Strictness;
+  if (is_plain && reader.may_end_entry(reading.next, Strictness::kAnyMember, is_cut) && !is_cut) {
     return std::string(token.text);
   }
   RawEvent draft;
