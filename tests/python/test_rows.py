@@ -29,4 +29,4 @@ def test_rows_need_no_numpy() -> None:
     assert done.returncode == 0, done.stderr
     rows, types = done.stdout.strip().split(" ", 1)
     assert int(rows) > 10
-    assert types == "['NoneType', 'bool', 'float', 'int', 'str']", types
+    assert types == "['NoneType', 'float', 'int', 'str']", types
