@@ -53,14 +53,19 @@ def fit(when, callbacks=(), **more):
 """
 
 
+def longest_step_ns(opened: stepscope.Run) -> int:
+    """But for the first, in which torch loads what it needs: no save is before or in it."""
+    steps = opened.time(slowest=0)["steps"].rows()
+    return max(row["step_ns"] for row in steps if row["step"] > 0)
+
+
 def check(run: Path, saves: int) -> dict[str, Any]:
     """No step holds a save; what they took is reported beside them."""
     opened = stepscope.open(run)
     (one,) = opened.throughput()["saves"].rows()
     assert one["saves"] == saves
     assert saves * SAVE_S * 1e9 <= one["save_ns"] < saves * (SAVE_S + 0.3) * 1e9
-    longest = max(row["step_ns"] for row in opened.time(slowest=0)["steps"].rows())
-    assert longest < SAVE_S * 1e9 < one["max_ns"]
+    assert longest_step_ns(opened) < SAVE_S * 1e9 < one["max_ns"]
     assert ranges_of(rank_folder(run) / "events.scope")["save_checkpoint"] == saves
     (finding,) = [found for found in opened.findings() if found.rule == "checkpoint-stall"]
     # One save says little about how often.
@@ -153,7 +158,7 @@ print(json.dumps(rates))
     # Whether it saves is known too late to see what comes before the trainer's own function.
     best = stepscope.open(tmp_path / "best")
     assert best.throughput()["saves"].rows()
-    assert max(row["step_ns"] for row in best.time(slowest=0)["steps"].rows()) < SAVE_S * 1e9
+    assert longest_step_ns(best) < SAVE_S * 1e9
 
 
 PLAIN = """
