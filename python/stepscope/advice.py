@@ -68,7 +68,7 @@ class NotJudged:
 
 
 class Findings:
-    """Findings, the largest gain first: a sequence of `Finding`, and a `table` of their numbers.
+    """Findings, the gravest first: a sequence of `Finding`, and a `table` of their numbers.
 
     Example:
         >>> findings = run.findings()

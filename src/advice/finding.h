@@ -147,7 +147,7 @@ struct NotJudged {
 };
 
 struct Advice {
-  std::vector<Finding> findings;  // the largest gain first
+  std::vector<Finding> findings;  // the gravest first
   std::vector<NotJudged> not_judged;
   std::vector<Sentence> verdict;  // healthy or not, what the first fix leaves, the ceiling
   bool healthy = false;           // nothing of level warning or worse, and no doubt

@@ -161,7 +161,7 @@ const Command kAdvise{
     .summary = "what is wrong, what to change and what it would bring",
     .arguments = "PATH...",
     .text =
-        R"(Judges the run by rules and shows what they found, the largest gain first: why, how much
+        R"(Judges the run by rules and shows what they found, the gravest first: why, how much
 shorter a step would be (at least and at most), and what to change as code. With --all also what
 was measured against which threshold, where to look, and how to check the change.
 
