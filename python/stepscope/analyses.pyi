@@ -43,6 +43,29 @@ class Analyses:
             >>> list(run.overview().tables)
             ['run', 'ranks', 'devices']
         """
+    def program(
+        self,
+        *,
+        ranks: Numbers = None,
+        steps: Numbers = None,
+    ) -> Answer:
+        r"""Is the program compiled, replayed as graphs, trained, and on which devices?
+
+        Args:
+            ranks: these ranks only; all when left out.
+            steps: these steps only, by number.
+
+        Returns:
+            Tables:
+            ranks: one rank.
+            devices: one device of one rank that did something.
+            calls: one call into the runtime or driver, the longest first.
+            sizes: what a size is, where shapes of inputs prove it.
+
+        Example:
+            >>> list(run.program().tables)
+            ['ranks', 'devices', 'calls', 'sizes']
+        """
     def time(
         self,
         *,
@@ -707,6 +730,27 @@ class Analyses:
         Example:
             >>> list(run.patterns().tables)
             ['sequences', 'fusions', 'chains']
+        """
+    def attention(
+        self,
+        *,
+        ranks: Numbers = None,
+        steps: Numbers = None,
+    ) -> Answer:
+        r"""Is attention computed piece by piece, and what does that take?
+
+        Args:
+            ranks: these ranks only; all when left out.
+            steps: these steps only, by number.
+
+        Returns:
+            Tables:
+            pieces: attention in pieces over scores of one size, the longest first.
+            fused: an operator that computes attention in one kernel.
+
+        Example:
+            >>> list(run.attention().tables)
+            ['pieces', 'fused']
         """
     def autotuning(
         self,

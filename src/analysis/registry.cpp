@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::array kAnalyses = {
     &kOverview,
+    &kProgram,
     &kTime,
     &kLog,
     &kThroughput,
@@ -33,6 +34,7 @@ constexpr std::array kAnalyses = {
     &kModules,
     &kStacks,
     &kPatterns,
+    &kAttentionAnalysis,
     &kAutotuning,
     &kCounters,
     &kLaunches,

@@ -55,6 +55,7 @@ class CallCostsCounting {
     own_work();
     leave_out_what_parts_count();
     add_costs();
+    add_recomputed();
     return std::move(out_);
   }
 
@@ -180,6 +181,24 @@ class CallCostsCounting {
       }
       costed.cost = cost;
       costed.dtype = out_.costs[cost].dtype;
+    }
+  }
+
+  void add_recomputed() {
+    std::uint32_t node = OpCall::kNone;
+    for (std::uint32_t call = 0; call < ops_.calls.size(); ++call) {
+      const std::uint32_t parent = ops_.calls[call].parent;
+      if (!recomputed_[call] || (parent != OpCall::kNone && recomputed_[parent])) continue;
+      const Row row = row_of(call);
+      const bool goes_on =
+          !out_.recomputed.empty() && node != OpCall::kNone && recomputed_.node_of(call) == node;
+      if (goes_on) {
+        base::Nanos& end = out_.recomputed.back().end;
+        end = std::max(end, trace_.end(row));
+      } else {
+        out_.recomputed.push_back({trace_.start()[row], trace_.end(row)});
+      }
+      node = recomputed_.node_of(call);
     }
   }
 

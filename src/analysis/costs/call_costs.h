@@ -28,11 +28,18 @@ struct CostedCall {
   base::Nanos compute_ns = 0;
 };
 
+// Calls in a row, of one node of the backward pass, that do forward work again: on the host, with
+// what lies between them.
+struct RecomputedStretch {
+  base::Nanos start = 0, end = 0;
+};
+
 struct CallCosts {
   static constexpr std::uint32_t kNone = 0xffffffff;
   std::vector<Cost> costs;             // one for each operator name with its inputs
   std::vector<CostedCall> calls;       // by OpCalls::calls
   std::vector<std::uint32_t> of_work;  // by WindowView::work: into calls, or kNone
+  std::vector<RecomputedStretch> recomputed;
   const Cost& cost(const CostedCall& call) const { return costs[call.cost]; }
 };
 
@@ -89,6 +96,8 @@ class RecomputedCalls {
   RecomputedCalls(const trace::Trace& trace, const OpCalls& ops);
   // Of OpCalls::calls.
   bool operator[](std::uint32_t call) const;
+  // The node of the backward pass that a call is in, as the engine announces it, or kNone.
+  std::uint32_t node_of(std::uint32_t call) const { return places_[call].node; }
 
  private:
   struct Place {

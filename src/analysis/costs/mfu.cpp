@@ -41,6 +41,7 @@ struct MfuTypeSums {
 struct MfuStepSums {
   base::Nanos step_ns = 0, compute_ns = 0, known_ns = 0;
   base::Nanos recomputed_ns = 0;  // of compute_ns: of forward calls that ran again
+  base::Nanos recomputed_host_ns = 0;
   Amount model = 0, recomputed = 0;
   Amount by_profiler = 0;  // of model
   bool products = false;   // some call's model FLOPs are known
@@ -57,6 +58,7 @@ struct MfuStepSums {
     compute_ns += other.compute_ns;
     known_ns += other.known_ns;
     recomputed_ns += other.recomputed_ns;
+    recomputed_host_ns += other.recomputed_host_ns;
     model += other.model;
     recomputed += other.recomputed;
     by_profiler += other.by_profiler;
@@ -159,6 +161,10 @@ class MfuSumsCounting {
   }
 
   void add_calls() {
+    for (const RecomputedStretch& again : costs_.recomputed) {
+      MfuStepSums* const step = step_of(step_at(window_.steps, again.start));
+      if (step != nullptr) step->recomputed_host_ns += again.end - again.start;
+    }
     for (const CostedCall& call : costs_.calls) {
       const Cost& cost = costs_.cost(call);
       MfuStepSums* step = step_of(call.step);
@@ -310,6 +316,8 @@ constexpr std::array kMfuStepColumns = std::to_array<base::ColumnShape>({
     {"compute_ns", Type::kInt, Unit::kNanos, "lengths of its compute kernels, added"},
     {"recomputed_ns", Type::kInt, Unit::kNanos,
      "of compute_ns: kernels of the forward pass that the backward pass ran again"},
+    {"recomputed_host_ns", Type::kInt, Unit::kNanos,
+     "the host spent on starting them, from the first operator of each stretch to its last"},
 });
 constexpr std::array kTypeColumns = std::to_array<base::ColumnShape>({
     key::kRank,
@@ -386,14 +394,14 @@ void add_mfu_step(base::Table& table, std::int32_t rank, base::Cell number, cons
   };
   const double model = known ? real_mfu(sums.model) : 0;
   const double hardware = known ? model + real_mfu(sums.recomputed) : 0;
-  table.add({rank, number, sums.step_ns,
-             known && peak > 0 ? ratio_mfu(model, seconds * peak) : none,
-             known && peak > 0 ? ratio_mfu(hardware, seconds * peak) : none,
-             ratio_mfu(static_cast<double>(sums.known_ns), static_cast<double>(sums.compute_ns)),
-             most == kNoPeak ? none : base::Cell(name_of(static_cast<Arithmetic>(most))),
-             peak > 0 ? base::Cell(peak / 1e12) : none,
-             known ? ratio_mfu(model / 1e12, seconds) : none, count(sums.model),
-             count(sums.recomputed), count(sums.by_profiler), sums.compute_ns, sums.recomputed_ns});
+  table.add(
+      {rank, number, sums.step_ns, known && peak > 0 ? ratio_mfu(model, seconds * peak) : none,
+       known && peak > 0 ? ratio_mfu(hardware, seconds * peak) : none,
+       ratio_mfu(static_cast<double>(sums.known_ns), static_cast<double>(sums.compute_ns)),
+       most == kNoPeak ? none : base::Cell(name_of(static_cast<Arithmetic>(most))),
+       peak > 0 ? base::Cell(peak / 1e12) : none, known ? ratio_mfu(model / 1e12, seconds) : none,
+       count(sums.model), count(sums.recomputed), count(sums.by_profiler), sums.compute_ns,
+       sums.recomputed_ns, sums.recomputed_host_ns});
 }
 
 void add_types(base::Table& table, std::int32_t rank, const MfuSums& sums) {

@@ -177,9 +177,12 @@ std::string_view launching_operator(const WindowView& window, const Work& piece)
 }
 
 std::string_view range_around(const WindowView& window, const Work& piece) {
-  const trace::Trace& trace = *window.trace;
+  return range_around(*window.trace, piece.launch);
+}
+
+std::string_view range_around(const trace::Trace& trace, Row row) {
   std::string_view outermost;
-  for (Row row = piece.launch; row != trace::kNoRow; row = trace.parent()[row]) {
+  for (; row != trace::kNoRow; row = trace.parent()[row]) {
     const std::string_view name = trace.name_text(row);
     const Kind kind = trace.kind()[row];
     if (kind == Kind::kAnnotation && !trace::names_a_step(name)) return name;

@@ -44,6 +44,8 @@ std::string_view launching_operator(const WindowView& window, const Work& piece)
 // The innermost named range or module around its launch, else the outermost operator; steps are
 // none. Empty: not recorded.
 std::string_view range_around(const WindowView& window, const Work& piece);
+// The same of any row, which is its own outermost operator where none is around it.
+std::string_view range_around(const trace::Trace& trace, trace::Row row);
 
 // Names in a row with equal ones counted: "a | 3 x b"; an empty name is "unknown". So many and no
 // more: a step of an optimizer may have thousands.
