@@ -14,7 +14,7 @@ namespace stepscope::advice {
 namespace {
 
 // Read by the verdict and by rules that take what there is.
-constexpr std::array<std::string_view, 6> kAlways = {"steps",      "overview", "mfu",
+constexpr std::array<std::string_view, 7> kAlways = {"steps",      "overview", "program", "mfu",
                                                      "memory-oom", "loader",   "roofline"};
 
 bool is_of_snapshot(const Rule& rule) {

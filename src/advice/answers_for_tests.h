@@ -76,6 +76,12 @@ class AnswersForTests {
     return add("idle-time", "devices", {{"rank", 0}});
   }
 
+  // A device of NVIDIA's, 7 for 7.0.
+  AnswersForTests& compute_major(std::int64_t major) {
+    return add("program", "devices",
+               {{"rank", 0}, {"device", 0}, {"vendor", "nvidia"}, {"compute_major", major}});
+  }
+
   AnswersForTests& recorded_by(Recorder recorder) {
     recorder_ = recorder;
     return *this;
@@ -88,11 +94,11 @@ class AnswersForTests {
   }
 
   Advice advise(OwnThresholds own = {}, Framework framework = Framework::kPyTorch,
-                const Scope& scope = {}, std::int64_t compute_major = 0) const {
+                const Scope& scope = {}) const {
     std::vector<AnswerOf> list;
     list.reserve(answers_.size());
     for (const auto& [name, one] : answers_) list.push_back({name, &one});
-    Facts facts(std::move(list), std::move(own), framework, compute_major, recorder_);
+    Facts facts(std::move(list), std::move(own), framework, recorder_);
     facts.set_step_time(step_ns_);
     return advice::advise(facts, scope);
   }

@@ -120,6 +120,18 @@ Answers chains(double ns) {
                                    {"saves_most_ns", whole(4 * ns)}});
 }
 
+// Softmax and the like, between products that take as long.
+Answers attention(double ns) {
+  return healthy_every_rule().add("attention", "pieces",
+                                  {{"rank", 0},
+                                   {"scores", "16×12×197×197"},
+                                   {"calls", 48},
+                                   {"device_ns", whole(8 * ns)},
+                                   {"products_ns", whole(4 * ns)},
+                                   {"softmax_ns", whole(3 * ns)},
+                                   {"between_ns", whole(ns)}});
+}
+
 Answers recompute(double ns) {
   return healthy_every_rule()
       .add("mfu", "steps",
@@ -320,6 +332,7 @@ const std::vector<Pair>& pairs() {
                   {{"rank", 0}, {"device", 0}, {"peak_reserved_share", 0.1}});
        },
        499'000, 500'000},
+      {"unfused-attention", attention, 499'000, 500'000},
       {"unfused-chains", chains, 790'000, 800'000},
       {"recompute", recompute, 499'000, 500'000},
       {"odd-shapes", odd_shapes, 999'000, 1'000'000},

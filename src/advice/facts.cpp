@@ -8,11 +8,10 @@
 namespace stepscope::advice {
 
 Facts::Facts(std::vector<AnswerOf> answers, OwnThresholds own, Framework framework,
-             std::int64_t compute_major, Recorder recorder)
+             Recorder recorder)
     : answers_(std::move(answers)),
       own_(std::move(own)),
       framework_(framework),
-      compute_major_(compute_major),
       recorder_(recorder) {
   index_by_rank();
   for (const Line& line : lines("steps", "times")) {

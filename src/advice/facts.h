@@ -57,9 +57,8 @@ struct StallPerStep {
 
 class Facts {
  public:
-  // compute_major: of the oldest NVIDIA GPU (7 of 7.0); 0: not known.
   Facts(std::vector<AnswerOf> answers, OwnThresholds own, Framework framework,
-        std::int64_t compute_major = 0, Recorder recorder = Recorder::kTorchProfiler);
+        Recorder recorder = Recorder::kTorchProfiler);
 
   // Null where the analysis was not asked or has no such table.
   const base::Table* table(std::string_view analysis, std::string_view table) const;
@@ -107,7 +106,6 @@ class Facts {
 
   Framework framework() const { return framework_; }
   Recorder recorder() const { return recorder_; }
-  std::int64_t compute_major() const { return compute_major_; }
   std::string by_framework(std::string_view torch, std::string_view lightning,
                            std::string_view hugging_face) const;
 
@@ -125,7 +123,6 @@ class Facts {
   std::vector<AnswerOf> answers_;
   OwnThresholds own_;
   Framework framework_;
-  std::int64_t compute_major_;
   Recorder recorder_;
   double given_step_ns_ = 0;  // 0: not said
   // Asked for each of what may be thousands of ranks.

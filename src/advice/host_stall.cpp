@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "advice/known.h"
 #include "advice/step_time.h"
 #include "advice/tracing.h"
 
@@ -193,7 +194,7 @@ void add_places(Finding& finding, const Facts& facts, const RankSteps& rank, std
   }
   // Whoever is to change a line must know which.
   const bool of_code = sort == "sync" || sort == "upload" || sort == "allocator";
-  if (of_code && !finding.evidence.empty() && !with_frames) {
+  if (of_code && !finding.evidence.empty() && !with_frames && !has_stacks(facts)) {
     finding.detail.form +=
         " To see which lines of your program do this, record again with Python's stacks: {}.";
     finding.detail.figures.emplace_back(how_to_record(Wanted::kStacks, facts.recorder()));

@@ -106,8 +106,9 @@ TEST(Precision, AdvisesWhatTheDeviceHas) {
     Answers answers = products(0, 8'000'000);
     answers.add("operators", "operators",
                 {{"rank", 0}, {"name", op}, {"device_self_ns", 4}, {"tensor_cores", "no"}});
+    answers.compute_major(compute);
     std::string out;
-    const Advice advice = answers.advise({}, Framework::kPyTorch, {}, compute);
+    const Advice advice = answers.advise();
     for (const Change& change : finding_of(advice, "precision")->changes) out += change.code;
     return out;
   };

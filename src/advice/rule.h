@@ -77,6 +77,7 @@ extern const Rule kDataParallel;
 extern const Rule kExposedCopies;
 extern const Rule kLowOccupancy;
 extern const Rule kSmallBatch;
+extern const Rule kUnfusedAttention;
 extern const Rule kUnfusedChains;
 extern const Rule kRecompute;
 extern const Rule kOddShapes;

@@ -27,6 +27,7 @@ constexpr std::string_view kGloo = "gloo-on-gpu";
 constexpr std::string_view kCopies = "exposed-copies";
 constexpr std::string_view kOccupancy = "low-occupancy";
 constexpr std::string_view kBatch = "small-batch";
+constexpr std::string_view kAttention = "unfused-attention";
 constexpr std::string_view kChains = "unfused-chains";
 constexpr std::string_view kTwice = "recompute";
 constexpr std::string_view kShapes = "odd-shapes";
@@ -125,11 +126,21 @@ constexpr std::array kTable = std::to_array<Threshold>({
     {kBatch, "warning", 1.0, Unit::kShare, "the same"},
     {kBatch, "critical", 1.0, Unit::kShare, "the same"},
     {kBatch, "memory", 0.50, Unit::kShare, "and less of the GPU's memory is in use at the peak"},
+    {kAttention, "notice", 0.05, Unit::kShare,
+     "of the step, softmax of attention and what is between its products"},
+    {kAttention, "warning", 0.10, Unit::kShare, "the same"},
+    {kAttention, "critical", 0.40, Unit::kShare, "the same"},
+    {kAttention, "again", 0.25, Unit::kShare,
+     "of its products are computed twice by one kernel: the lower bound"},
+    {kAttention, "faster", 0.75, Unit::kShare,
+     "of its products are saved, where one kernel does them faster: the upper bound"},
     {kChains, "notice", 0.08, Unit::kShare,
      "of the step, consecutive elementwise kernels and the sums between them, less the longest of "
      "each chain"},
     {kChains, "warning", 0.15, Unit::kShare, "the same"},
     {kChains, "critical", 1.0, Unit::kShare, "the same"},
+    {kChains, "launches", 0.25, Unit::kShare,
+     "of the launches of a step are such chains, where the GPU waits for launches"},
     {kTwice, "notice", 0.05, Unit::kShare,
      "of the step, kernels of the forward pass that run again in the backward pass"},
     {kTwice, "warning", 0.10, Unit::kShare, "the same, and memory is known to be free"},

@@ -192,30 +192,13 @@ std::string lost_text(const OpenedRun& recording) {
   return "Parts of the recording could not be read (`stepscope info` says which).";
 }
 
-// Of the oldest NVIDIA GPU: what it cannot do, the run cannot. ROCm writes gfx numbers there.
-std::int64_t compute_major(const report::RunInfo& info) {
-  std::int64_t least = 0;
-  for (const report::DeviceInfo& device : info.devices) {
-    // Drivers of before 2021 leave the maker out.
-    static constexpr std::array<std::string_view, 5> kMakers = {"NVIDIA", "Tesla", "GeForce",
-                                                                "Quadro", "TITAN"};
-    if (std::ranges::none_of(kMakers, [&](std::string_view maker) {
-          return device.name.find(maker) != std::string::npos;
-        })) {
-      continue;
-    }
-    if (least == 0 || device.compute_major < least) least = device.compute_major;
-  }
-  return least;
-}
-
 advice::Advice advice_of(const report::Answers& answers, const OpenedRun& recording,
                          const ReportRequest& request) {
   std::vector<advice::AnswerOf> of;
   of.reserve(answers.answers.size());
   for (const report::Answered& one : answers.answers) of.push_back({one.about->name, &one.answer});
   advice::Facts facts(std::move(of), request.thresholds, framework_of(recording),
-                      compute_major(answers.info), recorder_of(recording));
+                      recorder_of(recording));
   facts.set_step_time(static_cast<double>(request.step_ns));
   const advice::Scope scope{.trace = !recording.run.ranks.empty() && !request.page->of_memory,
                             .snapshot = !recording.snapshots.empty(),

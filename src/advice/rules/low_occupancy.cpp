@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "advice/host_stall.h"
+#include "advice/known.h"
 #include "advice/rule.h"
 #include "advice/step_time.h"
 
@@ -105,17 +106,20 @@ std::vector<Finding> judge_low_occupancy(const Facts& facts) {
                                 .rank = rank.rank});
   }
   finding.changes = {
-      {"A larger batch, where memory and training allow it (the learning rate may have to follow): "
-       "so many times as large fills the GPU.",
+      {"A larger batch, where memory allows it" + std::string(after_larger_batch(facts)) +
+           ": so many times as large fills the GPU.",
        facts.by_framework(
            "loader = DataLoader(dataset, batch_size=" + times + " * batch_size, ...)",
            "DataLoader(self.dataset, batch_size=" + times + " * batch_size, ...)",
-           "TrainingArguments(..., per_device_train_batch_size=" + times + " * batch_size)")},
-      {"Let the compiler fuse small kernels or choose others.",
-       facts.by_framework("model = torch.compile(model, mode=\"max-autotune\")",
-                          "model = torch.compile(model, mode=\"max-autotune\")  # before fit()",
-                          "TrainingArguments(..., torch_compile=True, "
-                          "torch_compile_mode=\"max-autotune\")")}};
+           "TrainingArguments(..., per_device_train_batch_size=" + times + " * batch_size)")}};
+  if (!is_compiled(facts, rank.rank)) {
+    finding.changes.push_back(
+        {"Let the compiler fuse small kernels or choose others.",
+         facts.by_framework("model = torch.compile(model, mode=\"max-autotune\")",
+                            "model = torch.compile(model, mode=\"max-autotune\")  # before fit()",
+                            "TrainingArguments(..., torch_compile=True, "
+                            "torch_compile_mode=\"max-autotune\")")});
+  }
   finding.verify =
       "Record again: `stepscope analyze kernels --columns name,sum_ns,share,blocks_per_sm "
       "new.json` shows more blocks_per_sm for the kernels that take the time, and samples per "

@@ -1,8 +1,10 @@
 // Matrix products in 32 bits that miss the tensor cores.
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "advice/host_stall.h"
+#include "advice/known.h"
 #include "advice/rule.h"
 #include "advice/step_time.h"
 
@@ -79,7 +81,7 @@ double stays_wide_ns(const Facts& facts, const RankSteps& rank) {
 }
 
 // Compute capability 7: tensor cores for fp16 alone. TF32 and bf16 begin with 8.
-bool has_half_only(const Facts& facts) { return facts.compute_major() == 7; }
+bool has_half_only(const Facts& facts) { return compute_major(facts) == 7; }
 
 // Which of PyTorch's two switches governs the products: cuDNN's convolutions and recurrent cells
 // have their own.
@@ -126,6 +128,22 @@ std::vector<Change> precision_changes_for(const Facts& facts, const RankSteps& r
                             "Trainer(..., precision=\"16-mixed\")",
                             "TrainingArguments(..., fp16=True)")}};
   }
+  // A forward pass alone: inference, or validation.
+  const bool trains = has_backward(facts) || facts.table("program", "ranks") == nullptr;
+  const Change mixed = {
+      "More speed (up to the larger figure) and half the memory for activations: mixed precision "
+      "in bf16.",
+      facts.by_framework(trains ? "with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
+                                  "    loss = loss_of(model(x), y)  # forward and loss\n"
+                                  "loss.backward()  # outside"
+                                : "with torch.inference_mode(), torch.autocast(\"cuda\", "
+                                  "dtype=torch.bfloat16):\n"
+                                  "    y = model(x)",
+                         "Trainer(..., precision=\"bf16-mixed\")",
+                         "TrainingArguments(..., bf16=True)")};
+  if (!may_have_tf32(facts)) {
+    return {{"Mixed precision in bf16: half the memory for activations, too.", mixed.code}};
+  }
   const Slow slow = slow_of(facts, rank);
   constexpr std::string_view kProducts = "torch.set_float32_matmul_precision(\"high\")";
   constexpr std::string_view kConvolutions =
@@ -135,21 +153,21 @@ std::vector<Change> precision_changes_for(const Facts& facts, const RankSteps& r
   if (slow.cudnn_ns > 0 && slow.others_ns > 0) {
     code = std::string(kProducts) + "\n" + std::string(kConvolutions);
   }
-  return {{"The smallest change, the model stays in 32 bits: allow TF32 (the smaller figure of the "
-           "gain).",
-           facts.by_framework(code, code, "TrainingArguments(..., tf32=True)")},
-          {"More speed (up to the larger figure) and half the memory for activations: mixed "
-           "precision in bf16.",
-           facts.by_framework("with torch.autocast(\"cuda\", dtype=torch.bfloat16):\n"
-                              "    loss = loss_of(model(x), y)  # forward and loss\n"
-                              "loss.backward()  # outside",
-                              "Trainer(..., precision=\"bf16-mixed\")",
-                              "TrainingArguments(..., bf16=True)")}};
+  Change tensor_float = {
+      "The smallest change, the model stays in 32 bits: allow TF32 (the smaller figure of the "
+      "gain).",
+      facts.by_framework(code, code, "TrainingArguments(..., tf32=True)")};
+  if (compute_major(facts) == 0) {
+    tensor_float.why +=
+        " The trace does not name the GPU: TF32 and bf16 need compute capability 8 (A100, 2020) or "
+        "later.";
+  }
+  return {tensor_float, mixed};
 }
 
 std::vector<Finding> judge_precision(const Facts& facts) {
   // Before compute capability 7 there are no tensor cores to miss.
-  if (facts.compute_major() > 0 && facts.compute_major() < 7) return {};
+  if (compute_major(facts) > 0 && compute_major(facts) < 7) return {};
   const auto ranks = worst_ranks(facts, kPrecision.id, [&](const RankSteps& rank) {
     return products_of(facts, rank).plain_ns;
   });
@@ -175,22 +193,25 @@ std::vector<Finding> judge_precision(const Facts& facts) {
       slow_by_kind.cudnn_ns > slow_by_kind.others_ns && !has_recurrent(facts, rank)
           ? "Convolutions"
           : "Matrix products";
-  finding.title = {std::string(products_word) + " do not use the tensor cores: {} of each step",
+  const std::string units(product_units(facts));
+  finding.title = {std::string(products_word) + " do not use the " + units + ": {} of each step",
                    {share(ranks.front().share)}};
   if (products.plain_ns > rank.step_ns) {
     finding.title = {
-        std::string(products_word) + " do not use the tensor cores: {} in a step of {}",
+        std::string(products_word) + " do not use the " + units + ": {} in a step of {}",
         {nanos(products.plain_ns), nanos(rank.step_ns)}};
   }
-  finding.measured.name = "matrix products and convolutions without tensor cores, of the step";
+  finding.measured.name = "matrix products and convolutions without " + units + ", of the step";
   finding.detail = {
       "{} of {} of matrix products and convolutions per step run in full 32-bit precision, "
-      "without the GPU's tensor cores, which do the same several times as fast, in ",
+      "without the GPU's " +
+          units + ", which do the same several times as fast, in ",
       {nanos(products.plain_ns), nanos(products.device_ns)}};
-  finding.detail.form +=
-      has_half_only(facts) ? "fp16."
-                           : "TF32 (32-bit values, of which products see three decimal digits) or "
-                             "in bf16.";
+  finding.detail.form += has_half_only(facts) ? "fp16."
+                         : !may_have_tf32(facts)
+                             ? "bf16."
+                             : "TF32 (32-bit values, of which products see three decimal digits) "
+                               "or in bf16.";
   if (products.plain_ns > rank.step_ns) {
     finding.detail.form +=
         " They add up to more than the step, since some run at the same time as others.";
@@ -218,9 +239,9 @@ std::vector<Finding> judge_precision(const Facts& facts) {
     if (!is_slow(line)) continue;
     finding.evidence.push_back(
         {.text = {line.text("tensor_cores") == "no"
-                      ? "{}: {} per step on the GPU, no tensor cores; {} calls in {} steps"
-                      : "{}: {} per step on the GPU, some of it in products without tensor cores; "
-                        "{} calls in {} steps",
+                      ? "{}: {} per step on the GPU, no " + units + "; {} calls in {} steps"
+                      : "{}: {} per step on the GPU, some of it in products without " + units +
+                            "; {} calls in {} steps",
                   {line.text("name"), nanos(line.number("device_self_ns") / steps),
                    count(line.number("calls")), count(steps)}},
          .rank = rank.rank});
@@ -232,7 +253,7 @@ std::vector<Finding> judge_precision(const Facts& facts) {
       "products under 'used'. Compare the loss curves of the two runs.";
   if (products.unknown_ns > products.plain_ns) finding.confidence = Confidence::kLow;
   // The bounds were measured on GPUs that have TF32.
-  if (has_half_only(facts)) finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+  if (!may_have_tf32(facts)) finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   return {finding};
 }
 

@@ -1,8 +1,10 @@
 // The GPU waits for launches and most of its memory is free: a larger batch costs the host nothing.
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "advice/host_stall.h"
+#include "advice/known.h"
 #include "advice/rule.h"
 #include "advice/step_time.h"
 
@@ -35,8 +37,7 @@ std::vector<Finding> judge_small_batch(const Facts& facts) {
       "until the GPU no longer waits.",
       {share(ranks.front().share)}};
   finding.changes = {
-      {"Raise the batch until memory is nearly full, and the learning rate with it as your "
-       "optimizer wants it.",
+      {"Raise the batch until memory is nearly full" + std::string(after_larger_batch(facts)) + ".",
        facts.by_framework("loader = DataLoader(dataset, batch_size=2 * batch_size, ...)",
                           "Tuner(trainer).scale_batch_size(model, mode=\"power\")",
                           "TrainingArguments(..., auto_find_batch_size=True)")}};

@@ -7,14 +7,17 @@
 #include <vector>
 
 #include "advice/host_stall.h"
+#include "advice/known.h"
 #include "advice/rule.h"
+#include "advice/tracing.h"
 
 namespace stepscope::advice {
 namespace {
 
 constexpr std::array kUnfusedChainsNeeds =
     std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}});
-constexpr std::array<std::string_view, 2> kUnfusedChainsReads = {"patterns", "roofline"};
+constexpr std::array<std::string_view, 3> kUnfusedChainsReads = {"patterns", "roofline",
+                                                                 "launches"};
 // Work that is not done is not launched.
 constexpr std::array<std::string_view, 1> kUnfusedChainsExplains = {"launch-bound"};
 
@@ -22,6 +25,7 @@ struct ChainSum {
   double kernels = 0, reductions = 0, device_ns = 0;
   double least_ns = 0, saves_ns = 0, most_ns = 0;
   double optimizer_ns = 0;  // of saves_ns
+  double launches = 0;      // saved by one kernel for each chain
 };
 
 ChainSum per_step(const Facts& facts, const RankSteps& rank) {
@@ -30,6 +34,7 @@ ChainSum per_step(const Facts& facts, const RankSteps& rank) {
   for (const Line& line : facts.lines("patterns", "chains", rank.rank)) {
     sum.kernels += line.number("kernels") * line.number("count") / steps;
     sum.device_ns += line.number("device_ns") / steps;
+    sum.launches += std::max(0.0, line.number("kernels") - 1) * line.number("count") / steps;
     sum.reductions += line.number("reductions") * line.number("count") / steps;
     sum.least_ns += line.number("saves_least_ns") / steps;
     sum.saves_ns += line.number("saves_ns") / steps;
@@ -39,6 +44,43 @@ ChainSum per_step(const Facts& facts, const RankSteps& rank) {
     }
   }
   return sum;
+}
+
+// Where the host cannot keep up, a step is as long as its launches take: what counts is how many of
+// them are the chains', and what the host spends on each.
+struct ChainLaunches {
+  double saved = 0, all = 0;         // of a step
+  double least_ns = 0, most_ns = 0;  // that the host saves
+  double share() const { return all > 0 ? saved / all : 0; }
+};
+
+ChainLaunches launches_of_chains(const Facts& facts, const RankSteps& rank, const ChainSum& sum) {
+  ChainLaunches out{.saved = sum.launches};
+  for (const Line& line : facts.lines("launches", "ranks", rank.rank)) {
+    out.all += line.number("work") / static_cast<double>(rank.steps);
+  }
+  if (out.all <= 0) return out;
+  // An elementwise operator takes the host at least half as long as operators do on average.
+  constexpr double kShort = 0.5;
+  const TracingCost recording = tracing_cost_of_step(facts, rank);
+  out.least_ns = kShort * out.saved * std::max(0.0, rank.step_ns - recording.most) / out.all;
+  out.most_ns = out.saved * std::max(0.0, rank.step_ns - recording.least) / out.all;
+  return out;
+}
+
+// Few chains among the launches of a step are not why the host is late: launch-bound says what is.
+bool launches_chains(const Facts& facts, const ChainLaunches& launches) {
+  return launches.share() >= facts.threshold(kUnfusedChains.id, "launches");
+}
+
+// In a step.
+double chains_weigh_ns(const Facts& facts, const RankSteps& rank) {
+  const ChainSum sum = per_step(facts, rank);
+  // What kernels this short take is their start and end, no memory: gpu-idle says so.
+  if (sum.device_ns < facts.threshold(kGpuIdle.id, "kernel") * sum.kernels) return 0;
+  if (!waits_for_launches(facts, rank)) return sum.saves_ns;
+  const ChainLaunches launches = launches_of_chains(facts, rank, sum);
+  return launches_chains(facts, launches) ? std::min(sum.saves_ns, launches.most_ns) : 0;
 }
 
 void add_chains(Finding& finding, const Facts& facts, const RankSteps& rank) {
@@ -66,7 +108,7 @@ void add_chains(Finding& finding, const Facts& facts, const RankSteps& rank) {
   }
 }
 
-bool has_shapes(const Facts& facts, const RankSteps& rank) {
+bool has_inputs(const Facts& facts, const RankSteps& rank) {
   const auto lines = facts.lines("roofline", "operators", rank.rank);
   return std::ranges::any_of(lines, [](const Line& line) { return line.has_value("inputs"); });
 }
@@ -116,16 +158,17 @@ std::string one_kernel_for(const Facts& facts, const RankSteps& rank) {
 
 std::vector<Finding> judge_unfused_chains(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kUnfusedChains.id, [&](const RankSteps& rank) {
-    // Where the host cannot keep up, the gaps are its own, and launch-bound says what to do. What
-    // kernels this short take is their start and end, no memory: gpu-idle says so.
-    const ChainSum sum = per_step(facts, rank);
-    const bool tiny = sum.device_ns < facts.threshold(kGpuIdle.id, "kernel") * sum.kernels;
-    return tiny || waits_for_launches(facts, rank) ? 0 : sum.saves_ns;
+    return chains_weigh_ns(facts, rank);
   });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const ChainSum sum = per_step(facts, rank);
-  Finding finding = begin_finding(facts, kUnfusedChains, ranks, sum.least_ns, sum.most_ns);
+  const bool on_host = waits_for_launches(facts, rank);
+  const ChainLaunches launches = launches_of_chains(facts, rank, sum);
+  // A step is as long as the slower of host and GPU, and both are saved.
+  const double low = on_host ? std::min(sum.least_ns, launches.least_ns) : sum.least_ns;
+  const double high = on_host ? std::max(sum.most_ns, launches.most_ns) : sum.most_ns;
+  Finding finding = begin_finding(facts, kUnfusedChains, ranks, low, high);
   finding.confidence =
       std::min(finding.confidence, Confidence::kMedium);  // not fused and measured yet
   finding.title = {"Simple arithmetic is done in many passes over memory: {} of each step",
@@ -150,18 +193,35 @@ std::vector<Finding> judge_unfused_chains(const Facts& facts) {
         "does.",
         {count(sum.kernels), count(sum.reductions)}};
   }
-  if (!has_shapes(facts, rank)) {
+  if (on_host) {
+    finding.detail.form +=
+        " The GPU also waits for the CPU in this run, and {} of the {} launches of a step are of "
+        "such chains.";
+    finding.detail.figures.push_back(count(launches.saved));
+    finding.detail.figures.push_back(count(launches.all));
+    finding.about_gain.form +=
+        " A step is as long as the slower of CPU and GPU: the smaller figure is what both save at "
+        "the least, the larger what the CPU saves in launches.";
+  }
+  if (!has_inputs(facts, rank)) {
     finding.about_gain.form +=
         " Shapes were not recorded, so it is not known how much each kernel moves: the smaller "
         "figure counts a third of what follows another. Record them too, and it is nearer.";
   }
   add_chains(finding, facts, rank);
-  const Change compile = {
+  Change compile = {
       "Let the compiler make one kernel of each chain: the first steps take a "
       "minute or more then.",
       facts.by_framework("model = torch.compile(model)",
                          "model = torch.compile(model)  # before fit()",
                          "TrainingArguments(..., torch_compile=True)")};
+  if (is_compiled(facts, rank.rank)) {
+    compile = {
+        "A part of the program is compiled, and these kernels are not of it: compile the function "
+        "that launches them, too, or see what breaks the graph there.",
+        "TORCH_LOGS=graph_breaks python train.py\n"
+        "@torch.compile  # on the function that has the operators named under 'where'"};
+  }
   const Change optimizer = {
       "Most of it is the optimizer: let it update all parameters at once.",
       facts.by_framework("torch.optim.AdamW(model.parameters(), lr=..., fused=True)",

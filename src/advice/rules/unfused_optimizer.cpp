@@ -1,8 +1,10 @@
 // The optimizer updates parameter by parameter: hundreds of tiny kernels where a few would do.
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "advice/host_stall.h"
+#include "advice/known.h"
 #include "advice/rule.h"
 #include "advice/step_time.h"
 #include "advice/tracing.h"
@@ -47,6 +49,44 @@ double unfused_optimizer_recording_ns(const Facts& facts, const RankSteps& rank,
   return std::max(own, tracing_cost_of_step(facts, rank).most);
 }
 
+// Which of its forms PyTorch's optimizers have.
+std::vector<Change> unfused_optimizer_changes(const Facts& facts) {
+  static constexpr std::array<std::string_view, 4> kFused = {"AdamW", "Adam", "SGD", "Adagrad"};
+  static constexpr std::array<std::string_view, 8> kForeach = {
+      "Adadelta", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop", "Rprop", "Adafactor"};
+  const std::string named = optimizer_named(facts);
+  const auto is_in = [&](const auto& list) { return std::ranges::find(list, named) != list.end(); };
+  if (is_in(kForeach)) {
+    return {
+        {"Use its form that updates lists of parameters, foreach=True: it is the default on a "
+         "GPU and is switched off somewhere.",
+         "torch.optim." + named + "(model.parameters(), ..., foreach=True)"}};
+  }
+  if (!named.empty() && !is_in(kFused)) {
+    return {
+        {"Let the compiler make a few kernels of its step, or write it with torch._foreach_ "
+         "operators, which take lists of tensors.",
+         "optimizer.step = torch.compile(optimizer.step)\n"
+         "torch._foreach_lerp_(averages, gradients, 1 - beta)  # instead of: for a, g in "
+         "zip(...): a.lerp_(g, 1 - beta)"}};
+  }
+  const std::string name = named.empty() ? "AdamW" : named;
+  const std::string fused = "torch.optim." + name;
+  const bool has_setting = name == "AdamW";  // of Hugging Face's Trainer
+  return {{"Add fused=True where the optimizer is made: one kernel updates many parameters.",
+           facts.by_framework("optimizer = " + fused + "(model.parameters(), ..., fused=True)",
+                              "def configure_optimizers(self):\n"
+                              "    return " +
+                                  fused + "(self.parameters(), ..., fused=True)",
+                              has_setting ? "TrainingArguments(..., optim=\"adamw_torch_fused\")"
+                                          : "optimizer = " + fused +
+                                                "(model.parameters(), ..., fused=True)\n"
+                                                "Trainer(..., optimizers=(optimizer, None))")},
+          {"If fused=True does not fit (some types of parameters): foreach=True, which is the "
+           "default on a GPU and is switched off somewhere.",
+           fused + "(model.parameters(), ..., foreach=True)"}};
+}
+
 std::vector<Finding> judge_unfused_optimizer(const Facts& facts) {
   const auto ranks = worst_ranks(facts, kUnfusedOptimizer.id, [&](const RankSteps& rank) {
     return is_unfused(facts, rank.rank) ? facts.stall(rank, "optimizer").idle_ns : 0;
@@ -88,15 +128,7 @@ std::vector<Finding> judge_unfused_optimizer(const Facts& facts) {
     finding.about_gain.figures.push_back(nanos(played.gain_ns));
   }
   add_places(finding, facts, rank, "optimizer");
-  finding.changes = {
-      {"Add fused=True where the optimizer is made: one kernel updates many parameters.",
-       facts.by_framework("optimizer = torch.optim.AdamW(model.parameters(), ..., fused=True)",
-                          "def configure_optimizers(self):\n"
-                          "    return torch.optim.AdamW(self.parameters(), ..., fused=True)",
-                          "TrainingArguments(..., optim=\"adamw_torch_fused\")")},
-      {"Where an optimizer has no fused form: foreach=True, which is the default on a GPU and is "
-       "switched off somewhere.",
-       "torch.optim.Adadelta(model.parameters(), ..., foreach=True)"}};
+  finding.changes = unfused_optimizer_changes(facts);
   finding.verify =
       "Record again: in `stepscope analyze annotations --columns name,work_count,host_mean_ns "
       "new.json` the work_count of Optimizer.step, which is of all recorded steps together, is a "
