@@ -109,8 +109,7 @@ constexpr std::array kFindingColumns = std::to_array<base::ColumnShape>({
     {"verify", Type::kText, Unit::kNone, "how to see that it helped"},
     {"page", Type::kText, Unit::kNone, "where it is explained"},
 });
-constexpr base::TableShape kShape{"findings", "one finding, the gravest first",
-                                  kFindingColumns};
+constexpr base::TableShape kShape{"findings", "one finding, the gravest first", kFindingColumns};
 
 base::Cell bound(const std::optional<advice::Gain>& gain, bool low) {
   return gain ? base::Cell(low ? gain->low : gain->high) : base::Cell(base::Null{});
