@@ -17,14 +17,22 @@ from oracle.rows import stream_of, string
 from oracle.trace import Trace, read_trace
 from oracle.values import narrow
 
-COMMUNICATION_BEGINS = re.compile(
-    r"(void )?(nccl|rccl|mscclpp|msccl_|deep_ep|oneccl|nvshmem|hccl|xccl|rocshmem|collective_)",
-    re.I,
+# Compared in lower case without underscores, part by part of the function's qualified name.
+COMMUNICATION_PART = re.compile(
+    r"(nccl|rccl|msccl|oneccl|hccl|hcom|xccl|nvshmem|rocshmem|deepep|hybridep)"
 )
-COMMUNICATION_HOLDS = re.compile(
-    r"ncclKernel|ncclDevKernel|mscclpp::|deep_ep::|nvshmem|cross_device_reduce|multimem_all"
-    r"|multimem_one_shot|one_shot_all_reduce|two_shot_all_reduce|quick_reduce|oneccl_"
-    r"|reduce_scatter_tensor_kernel"
+COMMUNICATION_NAMESPACE = re.compile(
+    r"intranode|internode(ll)?|mori|moecomm|symmetricmemory|intranodecomm|arfusion"
+)
+COMMUNICATION_FUNCTION = re.compile(
+    r"epdispatch|epcombine|moea2a|barrierkernel|exchangesplitandoffset|collective"
+)
+COMMUNICATION_HELD = re.compile(
+    r"notify(dispatch|combine)|multimem|(put|wait)signalkernel|crossdevice|quickreduce|lamport"
+    r"|userbuffers|allreduce|allgather|reducescatter|alltoall"
+)
+NO_COMMUNICATION = re.compile(
+    r"triton|.*fusion[0-9]*$|.*(gemm|matmul|(warp|block)allreduce|collectivemma)"
 )
 COMMUNICATION_CALL = re.compile(
     r"(nccl|gloo|mpi|ucc|xccl|hccl|rccl|xla|mccl):.*"
@@ -95,8 +103,45 @@ def sort_of(event: Event) -> str:
         return event.kind
     if string(event, "Collective name") is not None:
         return "communication"
-    named = COMMUNICATION_BEGINS.match(event.name) or COMMUNICATION_HOLDS.search(event.name)
-    return "communication" if named else "compute"
+    return "communication" if is_communication_name(event.name) else "compute"
+
+
+def qualified(name: str) -> list[str]:
+    """Namespaces and function, of what is written out or mangled, without arguments."""
+    if name.startswith("_Z"):
+        parts, rest = [], re.sub(r"^[NKVRL]*", "", name[2:])
+        while found := re.match(r"[0-9]+", rest):
+            stop = found.end() + int(found[0])
+            parts.append(rest[found.end() : stop])
+            rest = re.sub(r"^[NKVRL]*", "", rest[stop:])
+    else:
+        name = name.replace("(anonymous namespace)", "").replace("<unnamed>", "")
+        kept = re.match(r"[^(<{]*", name)
+        while "<" in name or "{" in name:
+            shorter = re.sub(r"<[^<>{}]*>|\{[^<>{}]*\}", "", name)
+            if shorter == name:
+                name = kept[0] if kept else ""
+            else:
+                name = shorter
+                kept = re.match(r"[^(<{]*", name)
+        parts = name.split("(")[0].split(" ")[-1].split("::")
+    return [part.replace("_", "").lower() for part in parts]
+
+
+@lru_cache(maxsize=65536)
+def is_communication_name(name: str) -> bool:
+    """A kernel that is called after a library, a namespace or a collective."""
+    parts = qualified(name)
+    if not parts:
+        return False
+    if any(COMMUNICATION_PART.match(part) for part in parts):
+        return True
+    if any(COMMUNICATION_NAMESPACE.fullmatch(part) for part in parts[:-1]):
+        return True
+    held = any(COMMUNICATION_HELD.search(part) for part in parts)
+    if not held and not COMMUNICATION_FUNCTION.match(parts[-1]):
+        return False
+    return not NO_COMMUNICATION.match(parts[-1])
 
 
 def is_communication_call(event: Event) -> bool:

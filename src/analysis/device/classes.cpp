@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 
-#include "base/ascii.h"
-
 namespace stepscope::analysis {
 namespace {
 
@@ -14,26 +12,6 @@ using trace::Kind;
 constexpr std::array<std::string_view, 4> kClassNames = {"compute", "communication", "memcpy",
                                                          "memset"};
 
-// At the beginning of a kernel's name, whatever its case.
-constexpr std::array<std::string_view, 11> kKernelBeginnings = {
-    "nccl",    "rccl", "mscclpp", "msccl_",   "deep_ep",    "oneccl",
-    "nvshmem", "hccl", "xccl",    "rocshmem", "collective_"};
-
-// Anywhere in a kernel's name: namespaces and custom all-reduces.
-constexpr std::array<std::string_view, 13> kKernelParts = {"ncclKernel",
-                                                           "ncclDevKernel",
-                                                           "mscclpp::",
-                                                           "deep_ep::",
-                                                           "nvshmem",
-                                                           "cross_device_reduce",
-                                                           "multimem_all",
-                                                           "multimem_one_shot",
-                                                           "one_shot_all_reduce",
-                                                           "two_shot_all_reduce",
-                                                           "quick_reduce",
-                                                           "oneccl_",
-                                                           "reduce_scatter_tensor_kernel"};
-
 // Process-group backends name their host ranges "backend:collective".
 constexpr std::array<std::string_view, 9> kBackends = {
     "nccl:", "gloo:", "mpi:", "ucc:", "xccl:", "hccl:", "rccl:", "xla:", "mccl:"};
@@ -41,24 +19,10 @@ constexpr std::array<std::string_view, 9> kBackends = {
 constexpr std::array<std::string_view, 4> kClassesCalls = {
     "record_param_comms", "horovod_allreduce", "hvd.allreduce", "c10d::barrier"};
 
-bool begins(std::string_view text, std::string_view lower_case) {
-  return text.size() >= lower_case.size() &&
-         std::equal(lower_case.begin(), lower_case.end(), text.begin(),
-                    [](char a, char b) { return a == base::lowered(b); });
-}
-
 }  // namespace
 
 std::string_view name_of(WorkClass work_class) {
   return kClassNames[static_cast<std::size_t>(work_class)];
-}
-
-bool names_communication_kernel(std::string_view kernel) {
-  // A demangled name may begin with its return type.
-  if (kernel.starts_with("void ")) kernel.remove_prefix(5);
-  return std::ranges::any_of(kKernelBeginnings, [&](auto b) { return begins(kernel, b); }) ||
-         std::ranges::any_of(kKernelParts,
-                             [&](auto p) { return kernel.find(p) != std::string_view::npos; });
 }
 
 bool names_communication_call(std::string_view op) {

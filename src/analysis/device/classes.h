@@ -13,7 +13,8 @@ namespace stepscope::analysis {
 enum class WorkClass : std::uint8_t { kCompute, kCommunication, kCopy, kSet };
 std::string_view name_of(WorkClass work_class);  // "compute", "communication", "memcpy", "memset"
 
-// Kernels of NCCL, RCCL, oneCCL, MSCCL++, DeepEP, NVSHMEM, symmetric memory and custom all-reduces.
+// Kernels of NCCL, RCCL, oneCCL, MSCCL++, HCCL, NVSHMEM, of DeepEP and its like, of symmetric
+// memory and of custom all-reduces; names as written or mangled.
 bool names_communication_kernel(std::string_view kernel);
 // Host ranges of process-group backends: "nccl:all_reduce", "gloo:broadcast", record_param_comms.
 bool names_communication_call(std::string_view op);
