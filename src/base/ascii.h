@@ -17,4 +17,10 @@ inline std::string lowered(std::string_view text) {
   return result;
 }
 
+inline std::string uppered(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return result;
+}
+
 }  // namespace stepscope::base

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "base/ascii.h"
 #include "trace/step_names.h"
@@ -52,6 +53,34 @@ constexpr std::array kCategories = std::to_array<CategoryKind>({
     {"cuda_profiler_range", Kind::kProfilerRange},
 });
 
+// Of categories that hold several kinds: the names that are another kind than the category's.
+struct NamedKind {
+  std::string_view category, name;
+  Kind kind;
+};
+constexpr std::array kNamed = std::to_array<NamedKind>({
+    {"mtia_ccp_events", "event_wait", Kind::kSync},
+    {"mtia_ccp_events", "event_record", Kind::kDeviceMarker},
+    {"mtia_ccp_events", "dma_request", Kind::kMemcpy},
+});
+
+// What holds one of these is no kernel; the first that is held decides.
+struct TaskKind {
+  std::string_view part;
+  Kind kind;
+};
+constexpr std::array kTasks = std::to_array<TaskKind>({
+    {"WAIT", Kind::kSync},
+    {"RECORD", Kind::kDeviceMarker},
+    {"MEMCPY", Kind::kMemcpy},
+    {"DMA", Kind::kMemcpy},
+    {"PLACE_HOLDER", Kind::kOther},
+    {"PROFILER", Kind::kOther},
+    {"MODEL_", Kind::kOther},
+    {"STREAM_", Kind::kOther},
+    {"LABEL_", Kind::kOther},
+});
+
 constexpr std::array<std::string_view, static_cast<std::size_t>(Kind::kCount)> kNames = {
     "other",    "cpu_op", "annotation", "python",         "runtime",    "driver",
     "kernel",   "memcpy", "memset",     "gpu_annotation", "sync",       "device_marker",
@@ -75,10 +104,28 @@ Kind kind_of(std::string_view category, std::string_view name) {
   if (found != kCategories.end()) {
     // Until 2022 the steps were written as operators.
     if (found->kind == Kind::kCpuOp && names_a_step(name)) return Kind::kAnnotation;
-    return found->kind;
+    const auto* const named = std::ranges::find_if(kNamed, [&](const NamedKind& row) {
+      return row.category == found->category && row.name == name;
+    });
+    return named == kNamed.end() ? found->kind : named->kind;
   }
   if (name.starts_with("Iteration Start: ") || name == "Record Window End") return Kind::kProfiler;
   return Kind::kOther;
 }
+
+Kind kind_by_category(std::string_view category) {
+  const bool name_decides = std::ranges::any_of(
+      kNamed, [&](const NamedKind& row) { return equal_ignoring_case(category, row.category); });
+  return name_decides ? Kind::kOther : kind_of(category, {});
+}
+
+Kind kind_of_task(std::string_view task_type) {
+  const std::string upper = base::uppered(task_type);
+  const auto* const found = std::ranges::find_if(
+      kTasks, [&](const TaskKind& row) { return upper.find(row.part) != std::string::npos; });
+  return found == kTasks.end() ? Kind::kKernel : found->kind;
+}
+
+bool names_ascend_collective(std::string_view name) { return name.starts_with("hcom_"); }
 
 }  // namespace stepscope::trace

@@ -48,5 +48,12 @@ constexpr bool is_api_call(Kind kind) { return kind == Kind::kRuntime || kind ==
 
 // `name` decides only inside categories that hold several kinds, and for old files without any.
 Kind kind_of(std::string_view category, std::string_view name);
+// kOther: the name decides, or nothing does.
+Kind kind_by_category(std::string_view category);
+
+// Ascend's device work has no category: its tasks say their type ("AI_CORE", "EVENT_WAIT_SQE"),
+// and collectives are called "hcom_allReduce__680_0_1".
+Kind kind_of_task(std::string_view task_type);
+bool names_ascend_collective(std::string_view name);
 
 }  // namespace stepscope::trace

@@ -76,7 +76,7 @@ std::uint32_t Shard::track(std::string_view pid, std::string_view tid, std::uint
 
 Kind Shard::new_category_kind(std::uint32_t category) {
   while (category_kinds_.size() <= category) {
-    category_kinds_.push_back(kind_of(categories_.entries()[category_kinds_.size()].raw, {}));
+    category_kinds_.push_back(kind_by_category(categories_.entries()[category_kinds_.size()].raw));
   }
   return category_kinds_[category];
 }

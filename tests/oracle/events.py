@@ -104,9 +104,38 @@ SHAPES = {
 }
 
 
+MTIA = {"event_wait": "sync", "event_record": "device_marker", "dma_request": "memcpy"}
+# Of an Ascend task, by a part of its type; the first that is in it.
+TASKS = {
+    "WAIT": "sync",
+    "RECORD": "device_marker",
+    "MEMCPY": "memcpy",
+    "DMA": "memcpy",
+    "PLACE_HOLDER": "other",
+    "PROFILER": "other",
+    "MODEL_": "other",
+    "STREAM_": "other",
+    "LABEL_": "other",
+}
+
+
+def ascend_kind(entry: dict[str, Json], name: str) -> str | None:
+    """What device work of Ascend is, which has no category; nothing: it is none."""
+    args = entry.get("args")
+    if entry.get("ph") != "X" or text_of(entry.get("cat")):
+        return None
+    task = args.get("Task Type") if isinstance(args, dict) else None
+    if isinstance(task, str):
+        parts = (kind for part, kind in TASKS.items() if part in task.upper())
+        return next(parts, "kernel")
+    return "kernel" if name.startswith("hcom_") else None
+
+
 def kind_of(category: str, name: str) -> str:
     """What an event is: by category, case apart; by name only where no category says."""
     kind = KIND_OF_CATEGORY.get(category.lower())
+    if category.lower() == "mtia_ccp_events":
+        kind = MTIA.get(name, kind)
     if kind == "cpu_op" and name.startswith("ProfilerStep#") and name != "ProfilerStep#":
         return "annotation"
     if kind is not None:
@@ -146,7 +175,11 @@ def read_entry(ordinal: int, entry: Json, notes: Counter[str]) -> Event | None:
     if not isinstance(name, str | Number):
         notes["without_name"] += shape != "flow" and phase not in ENDS
     name, category = text_of(name), text_of(category)
-    kind = kind_of(category, name)
+    args = args if isinstance(args, dict) else {}
+    kind = ascend_kind(entry, name)
+    if kind is not None and kind in ON_DEVICE and args.get("device") is None:
+        args = args | {"device": Number("0")}
+    kind = kind or kind_of(category, name)
     event = Event(
         ordinal=ordinal,
         phase=phase,
@@ -155,7 +188,7 @@ def read_entry(ordinal: int, entry: Json, notes: Counter[str]) -> Event | None:
         kind="counter" if shape == "counter" and kind == "other" else kind,
         track=(text_of(entry.get("pid")), text_of(entry.get("tid"))),
         start=start,
-        args=args if isinstance(args, dict) else {},
+        args=args,
         entry=entry,
         shape=shape or "instant",
     )

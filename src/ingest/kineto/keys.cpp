@@ -75,6 +75,7 @@ constexpr std::array kArgs = std::to_array<ArgInfo>({
     {"Call stack", Arg::kCallStack},
     {"Module Hierarchy", Arg::kModuleHierarchy},
     {"Python module id", Arg::kPythonModuleId},
+    {"Task Type", Arg::kTaskType},
 });
 
 struct FieldInfo {
@@ -176,6 +177,7 @@ constexpr ArgType type_by_arg(Arg arg) {
     case Arg::kLabels:
     case Arg::kCallStack:
     case Arg::kModuleHierarchy:
+    case Arg::kTaskType:
       return ArgType::kText;
     case Arg::kInputDims:
     case Arg::kInputTypes:

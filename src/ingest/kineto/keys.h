@@ -82,6 +82,7 @@ enum class Arg : std::uint8_t {
   kCallStack,
   kModuleHierarchy,
   kPythonModuleId,
+  kTaskType,
   kCount,
   kNone = kCount
 };

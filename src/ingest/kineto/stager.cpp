@@ -115,6 +115,12 @@ Kind kind_of(const RawEvent& draft, std::uint32_t category, Shard& shard) {
       kind == Kind::kOther ||
       (kind == Kind::kCpuOp && (draft.name.starts_with("Prof") || draft.name.starts_with('\\')));
   if (!name_matters) return kind;
+  if (draft.category.empty() && draft.phase == 'X') {
+    if (draft.has_arg(Arg::kTaskType)) {
+      return trace::kind_of_task(draft.texts[static_cast<std::size_t>(Arg::kTaskType)]);
+    }
+    if (trace::names_ascend_collective(draft.name)) return Kind::kKernel;
+  }
   const Kind by_name = trace::kind_of(Meant(draft.category).text, Meant(draft.name).text);
   return by_name == Kind::kOther && draft.phase == 'C' ? Kind::kCounter : by_name;
 }
@@ -164,7 +170,9 @@ void add_op(const RawEvent& draft, Shard& shard, std::uint32_t event) {
 }
 
 void add_device(const RawEvent& draft, Shard& shard, std::uint32_t event) {
-  shard.device.push_back({event, narrow(draft.integer(Arg::kDevice)),
+  // Ascend gives work no category, and a process to each part of the one device of a file.
+  const std::int64_t untold = draft.category.empty() ? 0 : -1;
+  shard.device.push_back({event, narrow(draft.integer(Arg::kDevice, untold)),
                           stream_of(draft, Arg::kStream), draft.integer(Arg::kContext),
                           draft.integer(Arg::kCorrelation), draft.integer(Arg::kExternalId)});
 }
