@@ -1,6 +1,8 @@
 """loader and throughput by looking at every record for every question."""
 
+import statistics
 from collections import defaultdict
+from math import log
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
@@ -294,14 +296,29 @@ def check_steps(rows: list[Row], found: Loading) -> None:
             assert row[name] == (load[name] if load else None)
 
 
+def likelihood(odd: int, count: int, share: float) -> float:
+    """Of so many odd ones among so many, where each is odd with this probability; its logarithm."""
+    return sum(n * log(p) for n, p in ((odd, share), (count - odd, 1 - share)) if n > 0)
+
+
 def warm_up(lengths: list[int]) -> int:
     count = len(lengths)
     if count < 8:
         return 0
-    usual = median(lengths[count // 2 :])
-    slow = [length > usual + usual // 4 for length in lengths]
-    starts = (i for i in range(count // 2 + 1) if not slow[i] and sum(slow[i + 1 : i + 5]) <= 1)
-    return next(starts, 0)
+    later = lengths[count // 2 :]
+    usual = statistics.median(later)
+    far = max(4 * 1.4826 * statistics.median(abs(x - usual) for x in later), usual / 4)
+    odd = [abs(length - usual) > far for length in lengths]
+    share = (sum(odd[count // 2 :]) + 0.5) / (len(later) + 1)
+    best, most = 0, 2.0
+    for end in range(1, count // 3 + 1):
+        found = sum(odd[:end])
+        if not odd[end - 1] or found / end <= share:
+            continue
+        gained = likelihood(found, end, found / end) - likelihood(found, end, share)
+        if gained >= most:
+            best, most = end, gained
+    return best
 
 
 def check_throughput(program: Program, folder: Path, found: Loading) -> None:

@@ -26,7 +26,7 @@ TEST(Student, QuantilesAreThoseOfTheTables) {
   EXPECT_NEAR(student_quantile(0.05, normal), 1.64485, 1e-4);
 }
 
-TEST(Warmup, EndsWhereThreeStepsAreLikeTheRest) {
+TEST(Warmup, EndsWhereStepsAreLikeTheRest) {
   EXPECT_EQ(warmup_steps(std::vector<double>{400, 20, 10, 10, 10, 10, 10, 10}), 2u);
   EXPECT_EQ(warmup_steps(std::vector<double>{2, 2, 10, 10, 10, 10, 10, 10}), 2u);  // a full queue
 }
@@ -34,6 +34,14 @@ TEST(Warmup, EndsWhereThreeStepsAreLikeTheRest) {
 TEST(Warmup, AStragglerLaterOnIsNone) {
   EXPECT_EQ(warmup_steps(std::vector<double>{10, 10, 10, 40, 10, 10, 10, 10, 10, 10}), 0u);
   EXPECT_EQ(warmup_steps(std::vector<double>{40, 10, 10, 10, 40, 10, 10, 10, 10, 10}), 1u);
+}
+
+TEST(Warmup, IsNotWhatComesAgainAndAgain) {
+  std::vector<double> steps(60, 10);
+  for (std::size_t i = 0; i < steps.size(); i += 3) steps[i] = 30;
+  EXPECT_EQ(warmup_steps(steps), 0u);
+  steps[0] = steps[1] = steps[2] = steps[3] = 90;
+  EXPECT_EQ(warmup_steps(steps), 4u);
 }
 
 TEST(Warmup, IsNotGuessedFromFewSteps) {

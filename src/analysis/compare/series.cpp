@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "analysis/arithmetic/warm_up.h"
+
 namespace stepscope::analysis {
 namespace {
 
@@ -66,28 +68,7 @@ double median_of(std::vector<double> values) {
   return (*std::ranges::max_element(values.begin(), upper) + *upper) / 2;
 }
 
-std::size_t warmup_steps(std::span<const double> steps) {
-  constexpr std::size_t kFewest = 6;    // fewer do not show which are unlike the others
-  constexpr std::size_t kSettled = 3;   // so many in a row end it
-  constexpr double kDeviations = 4;     // from the second half's median
-  constexpr double kLeastShare = 0.05;  // steps that are nearly alike are one kind
-  constexpr double kMadToSigma = 1.4826;
-  if (steps.size() < kFewest) return 0;
-  const std::span<const double> later = steps.subspan(steps.size() / 2);
-  const double usual = median_of({later.begin(), later.end()});
-  std::vector<double> distances;
-  for (const double step : later) distances.push_back(std::abs(step - usual));
-  const double far =
-      std::max(kDeviations * kMadToSigma * median_of(distances), kLeastShare * std::abs(usual));
-  std::size_t warmup = 0;
-  std::size_t like = 0;
-  for (std::size_t i = 0; i < steps.size() / 2 && like < kSettled; ++i) {
-    const bool unlike = std::abs(steps[i] - usual) > far;
-    like = unlike ? 0 : like + 1;
-    if (unlike) warmup = i + 1;
-  }
-  return warmup;
-}
+std::size_t warmup_steps(std::span<const double> steps) { return warm_up_of(steps, {}); }
 
 std::vector<std::size_t> middle_half(std::span<const double> steps) {
   std::vector<std::size_t> order(steps.size());

@@ -11,7 +11,7 @@
 
 namespace stepscope::analysis {
 
-// How many steps at the beginning are not like the second half of the run. At most half of them.
+// How many steps at the beginning are not like the others. At most a third of them.
 std::size_t warmup_steps(std::span<const double> steps);
 
 // Which steps make the typical one: their places, those of the middle half by value.

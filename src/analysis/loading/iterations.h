@@ -32,8 +32,11 @@ std::map<std::string, std::vector<Iteration>> iterations_of(const RankLoading* l
 // How many of the first iterations are no measure of the rest: compiling, filling caches and
 // queues. Definition: docs/metrics/throughput.md.
 
-// The first so many of the lengths. Where there are too few to tell, or where they never settle, at
-// most the very first, if it is far from all others.
+// The first so many of the lengths. Where there are too few to tell, at most the very first, if it
+// is far from all others.
 std::size_t warm_up(std::span<const base::Nanos> lengths);
+// The same where a profiler made some of them longer: these say nothing of a warm-up, unless there
+// are no others.
+std::size_t warm_up(std::span<const base::Nanos> lengths, const std::vector<bool>& traced);
 
 }  // namespace stepscope::analysis

@@ -158,9 +158,12 @@ struct Measured {
 Measured measure(const std::vector<Iteration>& list) {
   Measured out;
   std::vector<Nanos> lengths;
-  lengths.reserve(list.size());
-  for (const Iteration& one : list) lengths.push_back(one.length);
-  out.warm_up = warm_up(lengths);
+  std::vector<bool> is_traced;
+  for (const Iteration& one : list) {
+    lengths.push_back(one.length);
+    is_traced.push_back(one.traced);
+  }
+  out.warm_up = warm_up(lengths, is_traced);
   const auto rest = std::span(list).subspan(out.warm_up);
   const auto traced = [](std::span<const Iteration> some) {
     return static_cast<std::size_t>(std::ranges::count(some, true, &Iteration::traced));

@@ -33,7 +33,7 @@ TEST(WarmUp, TheFirstIsSlow) {
 }
 
 TEST(WarmUp, OneQuickAmongSlowOnesIsPartOfIt) {
-  EXPECT_EQ(warm_up(Lengths{900, 100, 300, 200, 100, 100, 110, 100, 90, 100}), 4U);
+  EXPECT_EQ(warm_up(Lengths{900, 100, 300, 200, 100, 100, 110, 100, 90, 100, 105, 95}), 4U);
 }
 
 TEST(WarmUp, ASlowOneLaterIsNoWarmUp) {
@@ -46,10 +46,36 @@ TEST(WarmUp, WhatNeverSettlesHasNone) {
   EXPECT_EQ(warm_up(falling), 0U);
 }
 
-TEST(WarmUp, IsAtMostHalf) {
+TEST(WarmUp, IsAtMostAThird) {
   EXPECT_EQ(warm_up(Lengths{500, 900, 900, 500, 900, 900, 500, 900, 100, 100, 100, 100, 100, 100,
                             100, 100}),
-            8U);
+            5U);
+}
+
+// Whatever makes every third step slow is no less so at the beginning.
+TEST(WarmUp, WhatComesAgainAndAgainIsUsual) {
+  for (const std::size_t every : {2, 3, 4, 5}) {
+    for (const std::size_t count : {12, 24, 48, 96}) {
+      Lengths lengths(count, 100);
+      for (std::size_t i = 0; i < count; i += every) lengths[i] = 300;
+      EXPECT_EQ(warm_up(lengths), 0U) << every << " of " << count;
+    }
+  }
+}
+
+TEST(WarmUp, IsNotWhatAProfilerMadeLonger) {
+  Lengths lengths(20, 100);
+  std::vector<bool> traced(20);
+  for (std::size_t i = 1; i < 6; ++i) {
+    lengths[i] = 400;
+    traced[i] = true;
+  }
+  EXPECT_EQ(warm_up(lengths), 6U);
+  EXPECT_EQ(warm_up(lengths, traced), 0U);
+  lengths[0] = lengths[6] = 900;
+  EXPECT_EQ(warm_up(lengths, traced), 7U);
+  EXPECT_EQ(warm_up(Lengths{900, 100, 100, 100, 100, 100, 100, 100}, std::vector<bool>(8, true)),
+            1U);
 }
 
 TEST(WarmUp, WhatIsSlowEverySecondTimeIsUsual) {

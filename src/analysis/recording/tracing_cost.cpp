@@ -22,9 +22,12 @@ std::string milliseconds(double ns) {
 
 std::optional<TracingCost> tracing_cost(const std::vector<RecordedStep>& steps) {
   std::vector<base::Nanos> lengths;
-  lengths.reserve(steps.size());
-  for (const RecordedStep& step : steps) lengths.push_back(step.length);
-  const std::size_t cold = warm_up(lengths);
+  std::vector<bool> is_traced;
+  for (const RecordedStep& step : steps) {
+    lengths.push_back(step.length);
+    is_traced.push_back(step.traced);
+  }
+  const std::size_t cold = warm_up(lengths, is_traced);
   Durations traced;
   Durations others;
   for (std::size_t i = 0; i < steps.size(); ++i) {
