@@ -105,6 +105,7 @@ std::optional<double> busiest(const Facts& facts) {
 // What keeps a run without a warning from being called healthy; empty: nothing.
 std::string doubt_of(const Facts& facts, const Scope& scope) {
   if (scope.failed) return "a process of it failed, or how it ended is not known";
+  if (scope.left_out_by_guess) return "nothing marks its steps, and these are a guess";
   const auto& ranks = facts.ranks();
   const auto is_one = [](const RankSteps& rank) { return rank.steps < 2; };
   if (!ranks.empty() && std::ranges::all_of(ranks, is_one)) {
@@ -158,6 +159,10 @@ Advice advise(const Facts& facts, const Scope& scope) {
     ++out.judged;
     for (Finding& finding : rule->judge(facts)) {
       if (finding.evidence.size() > kMostEvidence) finding.evidence.resize(kMostEvidence);
+      // What is said of a step is not sure where the step itself is not.
+      if (scope.left_out_by_guess) {
+        finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+      }
       out.findings.push_back(std::move(finding));
     }
   }
@@ -168,6 +173,7 @@ Advice advise(const Facts& facts, const Scope& scope) {
                 judged_enough(out) && std::ranges::none_of(out.findings, [](const Finding& one) {
                   return one.level >= Level::kWarning;
                 });
+  out.left_out_by_guess = scope.left_out_by_guess;
   out.verdict = verdict(facts, out, scope);
   return out;
 }

@@ -2,6 +2,7 @@
 // judged, and the verdict.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,9 @@ struct Scope {
   std::string lost = {};
   bool chosen_steps = false;  // by number
   bool failed = false;        // a process of the run ended by an error or a signal
+  // Nothing marks the steps, they are what repeats on the device: of the recording, the share that
+  // they leave out. Nothing: they are marked, or there are none.
+  std::optional<double> left_out_by_guess = std::nullopt;
 };
 Advice advise(const Facts& facts, const Scope& scope);
 

@@ -82,6 +82,7 @@ std::optional<UntracedSteps> Facts::recorded_untraced(const RankSteps& rank) con
     }
     UntracedSteps out{line.number("measured"), 1e9 / rate};
     if (line.has_value("wait_share")) out.wait_share = line.number("wait_share");
+    if (line.has_value("spread")) out.spread = line.number("spread");
     return out;
   }
   return std::nullopt;

@@ -41,6 +41,7 @@ struct UntracedSteps {
   double steps = 0, step_ns = 0;                    // mean, without warm-up
   bool given = false;                               // by the user; how many, is not known
   std::optional<double> wait_share = std::nullopt;  // of them, the loop waited for data
+  std::optional<double> spread = std::nullopt;      // standard deviation / mean
 };
 
 // One kind of stall on one rank, per step and device.

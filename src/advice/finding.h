@@ -152,6 +152,7 @@ struct Advice {
   std::vector<Sentence> verdict;  // healthy or not, what the first fix leaves, the ceiling
   bool healthy = false;           // nothing of level warning or worse, and no doubt
   std::string doubt = {};         // why a run without a warning is not called healthy
+  std::optional<double> left_out_by_guess = std::nullopt;  // as in Scope
   Recorder recorder = Recorder::kTorchProfiler;
   std::string path = {};    // as it was asked for, to be typed again; empty: none was typed
   std::size_t judged = 0;   // rules that could

@@ -30,6 +30,50 @@ TEST(ExposedCommunication, CountsWhatNothingHides) {
   EXPECT_EQ(finding->evidence.size(), 1u);
 }
 
+// What is sent decides what to change: no gradients are sent where layers or experts are.
+TEST(ExposedCommunication, AdvisesByWhatIsSent) {
+  const auto advised = [](std::initializer_list<std::pair<const char*, std::int64_t>> uses,
+                          bool has_backward = true, std::int64_t count = 40,
+                          const char* known_by = "name") {
+    Answers answers = healthy_further_rules();
+    answers.add("overlap", "devices", {{"rank", 0}, {"device", 0}, {"exposed_ns", 10'000'000}});
+    for (const auto& [use, exposed_ns] : uses) {
+      answers.add("overlap", "uses",
+                  {{"rank", 0},
+                   {"use", use},
+                   {"known_by", known_by},
+                   {"count", count},
+                   {"exposed_ns", exposed_ns},
+                   {"has_backward", has_backward}});
+    }
+    const Advice advice = answers.advise();
+    const Finding* const found = finding_of(advice, "exposed-communication");
+    std::string out;
+    for (const Change& change : found->changes) out += change.why + "\n" + change.code + "\n";
+    return out + found->detail.form;
+  };
+  const auto holds = [](const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+  };
+  const std::string gradients = advised({{"data-parallel", 9'000'000}, {"all-to-all", 1'000'000}});
+  EXPECT_TRUE(holds(gradients, "bucket_cap_mb=100") && holds(gradients, "no_sync"));
+  EXPECT_TRUE(holds(advised({{"data-parallel", 9'000'000}}, true, 4), "bucket_cap_mb=10)"));
+  EXPECT_TRUE(holds(advised({{"sharded", 9'000'000}}), "SHARD_GRAD_OP"));
+  EXPECT_FALSE(holds(advised({{"sharded", 9'000'000}}, false), "backward"));
+  EXPECT_TRUE(holds(advised({{"embeddings", 9'000'000}}), "TrainPipelineSparseDist"));
+  EXPECT_FALSE(holds(advised({{"embeddings", 9'000'000}}, true, 40, "## sparse_data_dist ##"),
+                     "TrainPipelineSparseDist"));
+  for (const char* use : {"sharded", "tensor-parallel", "expert-parallel", "embeddings", "pipeline",
+                          "optimizer", "all-to-all", "unknown"}) {
+    const std::string text = advised({{use, 9'000'000}});
+    EXPECT_FALSE(holds(text, "bucket") || holds(text, "no_sync")) << use;
+  }
+  // None of several is the one to change.
+  const std::string mixed =
+      advised({{"data-parallel", 4'000'000}, {"all-to-all", 4'000'000}, {"embeddings", 4'000'000}});
+  EXPECT_FALSE(holds(mixed, "bucket") || holds(mixed, "known by"));
+}
+
 TEST(GlooOnGpu, IsNotMpi) {
   const auto talking = [](const char* collective, std::int64_t ns) {
     return healthy_further_rules()
@@ -40,6 +84,29 @@ TEST(GlooOnGpu, IsNotMpi) {
   EXPECT_NE(finding_of(talking("gloo:all_reduce", 3'000'000), "gloo-on-gpu"), nullptr);
   EXPECT_EQ(finding_of(talking("mpi:all_reduce", 3'000'000), "gloo-on-gpu"), nullptr);
   EXPECT_EQ(finding_of(talking("gloo:all_reduce", 400'000), "gloo-on-gpu"), nullptr);
+}
+
+// What the CPU sends of its own is no tensor of a GPU.
+TEST(GlooOnGpu, TellsTensorsFromMessages) {
+  const auto talking = [](std::int64_t copied, bool has_backward) {
+    const Advice advice =
+        healthy_further_rules()
+            .add("overlap", "host",
+                 {{"rank", 0},
+                  {"collective", "gloo:broadcast"},
+                  {"count", 4},
+                  {"exposed_ns", 12'000'000},
+                  {"has_backward", has_backward}})
+            .add("transfers", "classes", {{"rank", 0}, {"kind", "DtoH"}, {"bytes", 4 * copied}})
+            .advise();
+    const Finding* const found = finding_of(advice, "gloo-on-gpu");
+    return found->title.form + found->detail.form + found->changes.front().code;
+  };
+  EXPECT_NE(talking(90 << 20, true).find("beside the backward pass"), std::string::npos);
+  EXPECT_EQ(talking(90 << 20, false).find("backward"), std::string::npos);
+  EXPECT_NE(talking(90 << 20, false).find("nccl"), std::string::npos);
+  EXPECT_EQ(talking(4096, true).find("nccl"), std::string::npos);
+  EXPECT_NE(talking(4096, true).find("messages between their CPUs"), std::string::npos);
 }
 
 TEST(DataParallel, NeedsBothHalvesAndTwoGpus) {

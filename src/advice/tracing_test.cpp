@@ -177,5 +177,31 @@ TEST(Tracing, TooFewTracedStepsAreSaidToBeTraced) {
   EXPECT_TRUE(title(true).starts_with("Too few steps were traced: "));
 }
 
+// A run that was recorded whole says how much its steps differ, however few of them were traced.
+TEST(Tracing, FewTracedStepsAreEnoughWhereTheOthersAreKnown) {
+  const auto with = [](std::int64_t measured, double spread) {
+    Answers answers;
+    answers.steps();
+    for (const std::int64_t length : {2'000'000, 10'000'000, 30'000'000}) {
+      answers.add("steps", "steps", {{"rank", 0}, {"step", 1}, {"step_ns", length}});
+    }
+    answers.add("throughput", "phases",
+                {{"rank", 0},
+                 {"phase", "training"},
+                 {"iterations", measured + 3},
+                 {"measured", measured},
+                 {"traced", 3},
+                 {"spread", spread},
+                 {"iterations_per_second", 100.0}});
+    const Advice advice = answers.advise();
+    const Finding* const found = finding_of(advice, "few-steps");
+    return found == nullptr ? std::string() : found->title.form;
+  };
+  EXPECT_EQ(with(20, 0.3), "");
+  EXPECT_EQ(with(200, 2.0), "");
+  EXPECT_TRUE(with(20, 2.0).starts_with("Steps differ too much: "));
+  EXPECT_TRUE(with(3, 0.1).starts_with("Too few steps were traced: "));
+}
+
 }  // namespace
 }  // namespace stepscope::advice

@@ -220,13 +220,11 @@ void add_verdict_untraced(const Facts& facts, const Advice& advice, std::vector<
 
 // That the times are not to be relied on stands above them, and not only in a finding of its own,
 // which comes last.
-void say_if_too_few(const Facts& facts, const Advice& advice, std::vector<Sentence>& out,
-                    std::size_t place) {
+void say_if_too_few(const Advice& advice, std::vector<Sentence>& out, std::size_t place) {
   const auto found = std::ranges::find(advice.findings, kFewSteps.id, &Finding::rule);
   if (found == advice.findings.end() || found == advice.findings.begin()) return;
-  const bool of_traced = std::ranges::any_of(
-      facts.ranks(), [&](const RankSteps& rank) { return facts.untraced(rank).has_value(); });
   Sentence text = found->title;
+  const bool of_traced = text.form.starts_with("Too few steps were traced");
   text.form += of_traced ? ". Trace more of them." : ". Record more of them.";
   out.insert(out.begin() + static_cast<std::ptrdiff_t>(std::min(place, out.size())),
              std::move(text));
@@ -350,9 +348,15 @@ std::vector<Sentence> verdict(const Facts& facts, const Advice& advice, const Sc
                                         : "Only one step was recorded, so that nothing is known "
                                           "about how steps differ: record four or more."});
   }
+  if (scope.left_out_by_guess) {
+    out.push_back(
+        {"What is called a step here is a guess: what repeats on the device, which leaves out {} "
+         "of the recording. Mark steps with profiler.step(), or name them with --steps.",
+         {share(*scope.left_out_by_guess)}});
+  }
   add_once(facts, out);
   add_verdict_untraced(facts, advice, out);
-  say_if_too_few(facts, advice, out, (lost.empty() ? 0U : 1U) + (advice.healthy ? 1U : 0U));
+  say_if_too_few(advice, out, (lost.empty() ? 0U : 1U) + (advice.healthy ? 1U : 0U));
   return out;
 }
 

@@ -14,6 +14,7 @@
 #include "analysis/arithmetic/sorted_runs.h"
 #include "analysis/prepared.h"
 #include "trace/process_record.h"
+#include "trace/step_finder.h"
 
 namespace stepscope::analysis {
 namespace {
@@ -332,22 +333,56 @@ base::Result<RunView> make_view(const trace::Run& run, const MemoryFiles& memory
   const Sources sources = sources_of(run, selection);
   view.windows = prepare(sources.traces, selection, threads);
   view.recordings = prepare(sources.recordings, selection, threads);
+  if (selection.between_steps && selection.steps.empty()) {
+    for (WindowView& window : view.windows) {
+      if (!window.has_steps) continue;
+      window.between = {window.steps.front().host.start, window.steps.back().host.end};
+    }
+  }
   leave_out_cut_windows(view.windows, view.recordings);
   lend_steps(view.recordings, selection);
   if (view.windows.empty()) view.windows = stand_ins(view.recordings);
   return view;
 }
 
+bool has_much_beside_steps(const RunView& view) {
+  constexpr double kMuchWork = 0.01;  // of the device's
+  constexpr double kMuchTime = 0.1;   // of the recording's
+  return std::ranges::any_of(view.windows, [](const WindowView& window) {
+    if (!window.has_steps || window.chosen || window.trace->is_recording()) return false;
+    base::Nanos all = 0;
+    base::Nanos beside = 0;
+    for (const Work& piece : window.work) {
+      all += piece.length();
+      beside += window.lies_between(piece) ? 0 : piece.length();
+    }
+    const base::Nanos recorded = window.trace->span().length();
+    const base::Nanos stepped = window.steps.back().host.end - window.steps.front().host.start;
+    return static_cast<double>(beside) > kMuchWork * static_cast<double>(all) ||
+           static_cast<double>(recorded - stepped) > kMuchTime * static_cast<double>(recorded);
+  });
+}
+
+std::optional<double> left_out_by_guess(const RunView& view) {
+  std::optional<double> most;
+  for (const WindowView& window : view.windows) {
+    if (!window.has_steps || !trace::is_guessed(window.trace->steps().source)) continue;
+    most = std::max(most.value_or(0), trace::share_left_out(*window.trace));
+  }
+  return most;
+}
+
 std::string why_no_steps(const RunView& view) {
   const auto without =
       static_cast<std::size_t>(std::ranges::count(view.windows, false, &WindowView::has_steps));
-  const bool guessed = std::ranges::any_of(view.windows, [](const WindowView& window) {
-    return window.has_steps && window.trace->steps().source == trace::StepSource::kRepetition;
-  });
   if (without == 0) {
-    return guessed ? "Nothing marks steps in this trace: what repeats on the device was taken for "
-                     "them (mark them with profiler.step(), or name them with --steps)."
-                   : std::string();
+    const std::optional<double> left_out = left_out_by_guess(view);
+    if (!left_out) return {};
+    return fmt::format(
+        "Nothing marks steps in this trace: these are a guess, what repeats on the device, and "
+        "leave out {:.3g} % of the recording (mark them with profiler.step(), or name them with "
+        "--steps).",
+        *left_out * 100);
   }
   if (without == view.windows.size()) {
     if (std::ranges::all_of(view.windows, is_cut_within_its_first_step)) {

@@ -67,11 +67,14 @@ struct WindowView {
   Intervals measured;               // the selected steps, corrected: what breakdowns break down
 
   base::Nanos measured_ns() const { return total(measured); }
-  // Whether counted tables take this piece: all of them unless the user chose steps.
+  // Whether counted tables take this piece: all of them unless the user chose steps, or only what
+  // lies between the first and the last was asked for.
   bool counts(const Work& piece) const {
+    if (between) return lies_between(piece);
     return !chosen || (piece.step >= 0 && steps[static_cast<std::size_t>(piece.step)].selected);
   }
   bool counts_at(base::Nanos host_time) const {
+    if (between) return host_time >= between->start && host_time < between->end;
     if (!chosen) return true;
     const std::int32_t step = step_at(steps, host_time);
     return step >= 0 && steps[static_cast<std::size_t>(step)].selected;
@@ -79,7 +82,17 @@ struct WindowView {
   std::span<const Work> work_of(const DeviceView& device) const {
     return std::span(work).subspan(device.begin, device.end - device.begin);
   }
+  bool lies_between(const Work& piece) const {
+    if (piece.launch == trace::kNoRow) {
+      return piece.start >= steps.front().span.start && piece.start < steps.back().span.end;
+    }
+    const base::Nanos launched = trace->start()[piece.launch];
+    return launched >= steps.front().host.start && launched < steps.back().host.end;
+  }
   bool chosen = false;  // the user chose steps
+  // Of the host, from the beginning of the first step to the end of the last, where nothing else is
+  // to be counted.
+  std::optional<Interval> between = std::nullopt;
   // What several analyses start from, each part made when it is first asked for.
   std::shared_ptr<Prepared> prepared = make_prepared();
 };
@@ -88,6 +101,9 @@ struct Selection {
   std::vector<std::int32_t> ranks = {};  // empty: all
   std::vector<std::int64_t> steps = {};  // by number; empty: all
   std::vector<OwnPeaks> peaks = {};      // of devices the user knows better
+  // Of traces with steps, what comes before the first and after the last is not counted: for sums
+  // that are to be divided by the number of steps. Not beside chosen steps.
+  bool between_steps = false;
 };
 
 struct RunView {
@@ -117,6 +133,14 @@ std::vector<Partial> per_window(const RunView& view, Compute compute) {
                      [&](std::size_t i) { partials[i] = compute(view.windows[i]); });
   return partials;
 }
+
+// Whether a trace holds so much before its first step or after its last that sums over all of it,
+// divided by the number of steps, say nothing of a step.
+bool has_much_beside_steps(const RunView& view);
+
+// Where the steps of a window are a guess: the largest share of a recording that such steps leave
+// out. Nothing: no window has guessed steps.
+std::optional<double> left_out_by_guess(const RunView& view);
 
 // The sentence for recordings in which nothing marks steps; empty where all of them have steps.
 std::string why_no_steps(const RunView& view);

@@ -192,11 +192,16 @@ std::string lost_text(const OpenedRun& recording) {
   return "Parts of the recording could not be read (`stepscope info` says which).";
 }
 
-advice::Advice advice_of(const report::Answers& answers, const OpenedRun& recording,
-                         const ReportRequest& request) {
+// `of_steps` stand for the answers to the same questions.
+advice::Advice advice_of(const report::Answers& answers,
+                         const std::vector<report::Answered>& of_steps, const OpenedRun& recording,
+                         const analysis::RunView& view, const ReportRequest& request) {
   std::vector<advice::AnswerOf> of;
   of.reserve(answers.answers.size());
-  for (const report::Answered& one : answers.answers) of.push_back({one.about->name, &one.answer});
+  for (const report::Answered& one : answers.answers) {
+    const auto instead = std::ranges::find(of_steps, one.about, &report::Answered::about);
+    of.push_back({one.about->name, instead == of_steps.end() ? &one.answer : &instead->answer});
+  }
   advice::Facts facts(std::move(of), request.thresholds, framework_of(recording),
                       recorder_of(recording));
   facts.set_step_time(static_cast<double>(request.step_ns));
@@ -204,7 +209,8 @@ advice::Advice advice_of(const report::Answers& answers, const OpenedRun& record
                             .snapshot = !recording.snapshots.empty(),
                             .lost = lost_text(recording),
                             .chosen_steps = answers.chosen_steps,
-                            .failed = report::ended_oddly(answers.info)};
+                            .failed = report::ended_oddly(answers.info),
+                            .left_out_by_guess = analysis::left_out_by_guess(view)};
   advice::Advice advice = advice::advise(facts, scope);
   advice.path = request.paths;
   return advice;
@@ -234,6 +240,45 @@ base::Result<report::Answers> first_answers(const OpenedRun& recording, const St
   return answers;
 }
 
+namespace {
+
+// The answers to these questions, in their order.
+base::Result<std::vector<report::Answered>> ask_all(Study& study,
+                                                    const std::vector<const Analysis*>& list,
+                                                    const ReportRequest& request,
+                                                    unsigned threads) {
+  const unsigned at_once = side_by_side(list, study.view(), threads);
+  study.use_threads(threads / at_once);
+  std::vector<std::optional<base::Result<analysis::Answer>>> given(list.size());
+  base::parallel_for(list.size(), at_once, [&](std::size_t i) {
+    given[i] = study.ask(list[i]->name, settings_for(*list[i], request));
+  });
+  std::vector<report::Answered> out;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    SCOPE_TRY(analysis::Answer answer, *std::move(given[i]));
+    out.push_back({list[i], std::move(answer)});
+  }
+  return out;
+}
+
+// What findings are made of: nothing beside the steps, since they speak of one step.
+base::Result<std::vector<report::Answered>> ask_for_findings(const OpenedRun& recording,
+                                                             analysis::Selection selection,
+                                                             std::vector<const Analysis*> list,
+                                                             const ReportRequest& request,
+                                                             unsigned threads) {
+  const std::vector<std::string_view> advised = advice::asked_analyses();
+  std::erase_if(list, [&](const Analysis* about) {
+    return std::ranges::find(advised, about->name) == advised.end() ||
+           analysis::is_of_memory(about->needs);
+  });
+  selection.between_steps = true;
+  SCOPE_TRY(Study study, Study::prepare(recording, selection, threads));
+  return ask_all(study, list, request, threads);
+}
+
+}  // namespace
+
 base::Result<report::Answers> full_report(const OpenedRun& recording,
                                           const analysis::Selection& selection,
                                           const ReportRequest& request, unsigned threads) {
@@ -245,17 +290,13 @@ base::Result<report::Answers> full_report(const OpenedRun& recording,
   answers.chosen_steps = !selection.steps.empty();
 
   const std::vector<const Analysis*> list = asked(request, study.view());
-  const unsigned at_once = side_by_side(list, study.view(), threads);
-  study.use_threads(threads / at_once);
-  std::vector<std::optional<base::Result<analysis::Answer>>> given(list.size());
-  base::parallel_for(list.size(), at_once, [&](std::size_t i) {
-    given[i] = study.ask(list[i]->name, settings_for(*list[i], request));
-  });
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    SCOPE_TRY(analysis::Answer answer, *std::move(given[i]));
-    answers.answers.push_back({list[i], std::move(answer)});
+  SCOPE_TRY(answers.answers, ask_all(study, list, request, threads));
+  if (!request.advice) return answers;
+  std::vector<report::Answered> of_steps;
+  if (analysis::has_much_beside_steps(study.view())) {
+    SCOPE_TRY(of_steps, ask_for_findings(recording, selection, list, request, threads));
   }
-  if (request.advice) answers.advice = advice_of(answers, recording, request);
+  answers.advice = advice_of(answers, of_steps, recording, study.view(), request);
   return answers;
 }
 

@@ -1,6 +1,7 @@
 // Guesses steps from a sequence of kernels that repeats, where nothing marks them.
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <unordered_map>
 
 #include "trace/step_finder.h"
@@ -12,23 +13,32 @@ namespace {
 // of equal layers repeats almost as well as a step does.
 constexpr std::size_t kFewestRepeats = 3;
 constexpr double kAgreement = 0.98;
-// Of the stream's work: the rest may be warm-up and the round that is not whole.
+// Of the stream's work, its number and its time: the rest may be warm-up and the round that is not
+// whole.
 constexpr double kCovered = 0.5;
 // Kernels tried as the one that begins a round, the rarest first: those of a warm-up are rare too.
 constexpr std::size_t kMostTried = 16;
 
 using Places = std::vector<std::size_t>;  // of one kernel in the stream's work
 
+// Its work; none where it does less than half of its device's: what several streams do at once has
+// no rhythm in common.
 std::vector<Row> busiest_stream(const Trace& trace) {
   std::vector<Row> best;
+  std::int32_t best_device = -1;
+  std::map<std::int32_t, std::size_t> of_devices;
   for (const Track& track : trace.tracks()) {
-    if (!track.is_device || track.end - track.begin <= best.size()) continue;
+    if (!track.is_device) continue;
     std::vector<Row> work;
     for (Row row = track.begin; row < track.end; ++row) {
       if (is_device_work(trace.kind()[row])) work.push_back(row);
     }
-    if (work.size() > best.size()) best = std::move(work);
+    of_devices[track.device] += work.size();
+    if (work.size() <= best.size()) continue;
+    best = std::move(work);
+    best_device = track.device;
   }
+  if (2 * best.size() < of_devices[best_device]) best.clear();
   return best;
 }
 
@@ -52,6 +62,13 @@ bool is_rhythm(const Trace& trace, const std::vector<Row>& work, const Places& a
   const std::size_t period = at[1] - at[0];
   const auto covered = static_cast<double>(at.back() - at.front());
   if (covered < kCovered * static_cast<double>(work.size())) return false;
+  base::Nanos in_rounds = 0;
+  base::Nanos in_all = 0;
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    in_all += trace.duration()[work[i]];
+    if (i >= at.front() && i < at.back()) in_rounds += trace.duration()[work[i]];
+  }
+  if (static_cast<double>(in_rounds) < kCovered * static_cast<double>(in_all)) return false;
   std::size_t agreeing = 0;
   std::size_t compared = 0;
   for (std::size_t i = at.front(); i + period < work.size(); ++i) {
@@ -70,8 +87,11 @@ Row launch_of(const Trace& trace, Row work) {
 
 // Where rounds begin, rising; empty where the launches are not in the order of the work. What was
 // launched before the recording began has no launch in it: those rounds are left out.
-std::vector<base::Nanos> begins(const Trace& trace, const std::vector<Row>& work,
-                                const Places& at) {
+struct Begins {
+  std::vector<base::Nanos> times;
+  StepClock clock;
+};
+Begins begins(const Trace& trace, const std::vector<Row>& work, const Places& at) {
   std::vector<base::Nanos> by_launch;
   std::vector<base::Nanos> by_work;
   bool has_hole = false;
@@ -84,10 +104,13 @@ std::vector<base::Nanos> begins(const Trace& trace, const std::vector<Row>& work
     }
   }
   const bool known = by_launch.size() >= kFewestRepeats && !has_hole;
-  std::vector<base::Nanos> times = known ? std::move(by_launch) : std::move(by_work);
+  Begins out{known ? std::move(by_launch) : std::move(by_work),
+             known ? StepClock::kHost : StepClock::kDevice};
   const auto not_rising = std::greater_equal<>();
-  if (std::adjacent_find(times.begin(), times.end(), not_rising) != times.end()) return {};
-  return times;
+  if (std::adjacent_find(out.times.begin(), out.times.end(), not_rising) != out.times.end()) {
+    out.times.clear();
+  }
+  return out;
 }
 
 }  // namespace
@@ -96,12 +119,14 @@ std::vector<Step> repeating_steps(const Trace& trace) {
   const std::vector<Row> work = busiest_stream(trace);
   for (const Places& at : candidates(trace, work)) {
     if (!is_rhythm(trace, work, at)) continue;
-    const std::vector<base::Nanos> times = begins(trace, work, at);
+    const auto [times, clock] = begins(trace, work, at);
     std::vector<Step> steps;
     for (std::size_t i = 0; i + 1 < times.size(); ++i) {
       steps.push_back({static_cast<std::int64_t>(i), kNoRow, times[i], times[i + 1]});
     }
-    if (!steps.empty()) return steps;
+    if (steps.empty()) continue;
+    // What holds several of these holds as many of any that come more often.
+    return are_contradicted(trace, steps, clock) ? std::vector<Step>() : steps;
   }
   return {};
 }

@@ -127,4 +127,12 @@ Steps unnamed_steps(const Trace& trace) {
   return {StepSource::kWhole, {{0, kNoRow, trace.span().start, trace.span().end}}};
 }
 
+double share_left_out(const Trace& trace) {
+  const base::Nanos all = trace.span().length();
+  if (all <= 0) return 0;
+  base::Nanos inside = 0;
+  for (const Step& step : trace.steps().list) inside += step.end - step.start;
+  return std::max(0.0, 1 - static_cast<double>(inside) / static_cast<double>(all));
+}
+
 }  // namespace stepscope::trace

@@ -47,6 +47,8 @@ struct Track {
 
 enum class StepSource : std::uint8_t { kProfilerStep, kPattern, kLightning, kRepetition, kWhole };
 std::string_view name_of(StepSource source);
+// Nothing marks such steps, and they may be something else.
+constexpr bool is_guessed(StepSource source) { return source == StepSource::kRepetition; }
 
 struct Step {
   std::int64_t number = 0;

@@ -240,12 +240,21 @@ def repetition(rows: list[Event], tracks: list[Track]) -> list[tuple[int, int]]:
         if event.kind in DEVICE_WORK:
             work[event.track].append(event)
     stream = max(work.values(), key=len, default=[])
+    on_device = [e for e in rows if e.kind in ON_DEVICE]
+    number = {t: place(t, [e for e in on_device if e.track == t]).get("device") for t in tracks}
+    if stream and 2 * len(stream) < sum(
+        len(of) for t, of in work.items() if number[t] == number[stream[0].track]
+    ):
+        return []
     names = [e.name for e in stream]
     counts = Counter(names)  # in the order of their first call
     repeated = sorted((name for name in counts if counts[name] >= 3), key=lambda n: counts[n])
     for anchor in repeated[:16]:
         places = [i for i, name in enumerate(names) if name == anchor]
         if places[-1] - places[0] < len(names) / 2:
+            continue
+        inside = sum(e.duration for e in stream[places[0] : places[-1]])
+        if inside < sum(e.duration for e in stream) / 2:
             continue
         period = places[1] - places[0]
         pairs = list(zip(names[places[0] :], names[places[0] + period :], strict=False))
@@ -256,8 +265,82 @@ def repetition(rows: list[Event], tracks: list[Track]) -> list[tuple[int, int]]:
         while calls and calls[0] is None:  # launched before the recording began
             calls.pop(0)
         launches = [call.start for call in calls if call is not None]
-        if len(launches) == len(calls) >= 3:
-            starts = launches
-        if all(a < b for a, b in zip(starts, starts[1:], strict=False)):
-            return list(zip(starts, starts[1:], strict=False))
+        by_launch = len(launches) == len(calls) >= 3
+        starts = launches if by_launch else starts
+        if any(a >= b for a, b in zip(starts, starts[1:], strict=False)):
+            continue
+        rounds = list(zip(starts, starts[1:], strict=False))
+        if not rounds:
+            continue
+        return [] if is_contradicted(rounds, rows, by_launch) else rounds
     return []
+
+
+LOOPS = set(
+    "epoch epochs loop fit train training trainer main run steps batches iterations eval evaluate"
+    " val validate validation test testing bench benchmark profile profiling profiler measure timed"
+    " warmup session".split()
+)
+ONCE = set(
+    "step batch iter iteration forward fwd backward bwd execute decode prefill infer inference"
+    " model request".split()
+)
+ONCE_CALLED = set(
+    "forward backward _call_impl _wrapped_call_impl step train_step training_step train_batch"
+    " forward_step forward_backward execute_model model_forward _model_forward decode_step"
+    " run_backward _engine_run_backward".split()
+)
+
+
+def is_done_once(event: Event) -> bool:
+    """By its name: a range that does not go round, a module, a function that is one pass."""
+    if event.kind == "python":
+        is_module = event.name.startswith("nn.Module: ")
+        return is_module or (": " in event.name and event.name.rpartition(": ")[2] in ONCE_CALLED)
+    words = {word.lower() for word in re.findall("[A-Za-z]+", event.name)}
+    return bool(words & ONCE) or not words & LOOPS
+
+
+def is_contradicted(rounds: list[tuple[int, int]], rows: list[Event], by_launch: bool) -> bool:
+    """Something done once holds two rounds, some lack a training's parts, or modules differ."""
+    if len(rounds) < 2:
+        return False
+    on_device = {e.track for e in rows if e.kind in ON_DEVICE}
+    kinds = ("cpu_op", "annotation", "python", "gpu_annotation")
+    spans = [
+        e
+        for e in rows
+        if e.shape == "span"
+        and e.name
+        and "bad_duration" not in e.flags
+        and e.kind in kinds
+        and (e.track in on_device) != by_launch
+    ]
+    for span in spans:
+        held = [r for r in rounds if span.start <= r[0] and r[1] <= span.end]
+        if len(held) > 1 and is_done_once(span):
+            return True
+
+    def places(of: list[Event]) -> list[int]:
+        return [
+            i for e in of for i, (start, end) in enumerate(rounds) if start <= e.start < end
+        ]
+
+    ops = [e for e in spans if e.kind in ("cpu_op", "annotation")]
+    backward = [
+        e
+        for e in ops
+        if e.kind == "cpu_op" and e.name.startswith("autograd::engine::evaluate_function: ")
+    ]
+    optimizer = [e for e in ops if e.name.startswith("Optimizer.step#")]
+    for part in (backward, optimizer):
+        if part and len(set(places(part))) < len(rounds):
+            return True
+    called: dict[str, list[int]] = {}
+    for e in spans:
+        if e.kind == "python" and e.name.startswith("nn.Module: "):
+            called.setdefault(e.name, []).extend(places([e]))
+    called = {name: where for name, where in called.items() if where}
+    first = {where[0] for where in called.values()}
+    again = [name for name, where in called.items() if len(set(where)) > 1]
+    return len(first) >= 2 and 2 * len(again) < len(called)

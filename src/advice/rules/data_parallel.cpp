@@ -24,6 +24,16 @@ bool spreads_and_collects(const Facts& facts, std::int32_t rank) {
   return spreads && collects;
 }
 
+// Its parts of a backward pass.
+bool trains(const Facts& facts, std::int32_t rank) {
+  const auto lines = facts.lines("operators", "operators", rank);
+  return std::ranges::any_of(lines, [](const Line& line) {
+    const std::string_view name = line.text("name");
+    return name == "BroadcastBackward" || name == "GatherBackward" ||
+           name.starts_with("autograd::engine");
+  });
+}
+
 std::size_t devices_of(const Facts& facts, std::int32_t rank) {
   return facts.lines("overview", "devices", rank).size();
 }
@@ -44,13 +54,16 @@ std::vector<Finding> judge_data_parallel(const Facts& facts) {
     finding.detail = {
         "nn.DataParallel copies the model to every GPU in every step, gathers the results on one "
         "of them, and its threads share one interpreter. A process per GPU does none of that."};
-    finding.changes = {
-        {"A process for each GPU.",
-         facts.by_framework("# torchrun --nproc-per-node=N train.py\n"
-                            "torch.distributed.init_process_group(\"nccl\")\n"
-                            "model = DistributedDataParallel(model, device_ids=[local_rank])",
-                            "Trainer(..., strategy=\"ddp\")",
-                            "# torchrun --nproc-per-node=N train.py: Trainer does the rest")}};
+    finding.changes = {{"A process for each GPU, each with its own batches.",
+                        "# torchrun --nproc-per-node=N predict.py: model.to(local_rank)"}};
+    if (trains(facts, rank.rank))
+      finding.changes = {
+          {"A process for each GPU.",
+           facts.by_framework("# torchrun --nproc-per-node=N train.py\n"
+                              "torch.distributed.init_process_group(\"nccl\")\n"
+                              "model = DistributedDataParallel(model, device_ids=[local_rank])",
+                              "Trainer(..., strategy=\"ddp\")",
+                              "# torchrun --nproc-per-node=N train.py: Trainer does the rest")}};
     finding.verify =
         "Record again: every rank has one GPU, and `stepscope analyze operators new.json` has no "
         "Broadcast and no Gather.";

@@ -48,6 +48,16 @@ std::optional<double> error_of(const Facts& facts, const RankSteps& rank) {
   return sure * std::sqrt(sample_of(lengths).variance_of_mean()) / typical;
 }
 
+// The same of the steps that no profiler slowed: how few of a run were traced says nothing about
+// how well the length of a step is known. Nothing where there are none, or too few to tell.
+std::optional<double> untraced_error_of(const Facts& facts, const RankSteps& rank) {
+  constexpr double kEnough = 5;
+  const auto others = facts.untraced(rank);
+  if (!others || !others->spread || others->steps < kEnough) return std::nullopt;
+  return analysis::student_quantile(0.025, others->steps - 1) * *others->spread /
+         std::sqrt(others->steps);
+}
+
 // The shortest and the longest: what the uncertainty comes from.
 void add_ends(Finding& finding, const Facts& facts, const RankSteps& rank) {
   const auto steps = facts.lines("steps", "steps", rank.rank);
@@ -71,9 +81,31 @@ std::string code_of(std::string words) {
   return words;
 }
 
+Finding differ_too_much(const Facts& facts, const RankSteps& rank, double error) {
+  Finding finding{.rule = kFewSteps.id, .cause = kFewSteps.cause};
+  finding.ranks = {rank.rank};
+  finding.confidence = Confidence::kHigh;
+  finding.title = {"Steps differ too much: the mean of {} that were not traced may be off by {}",
+                   {count(facts.untraced(rank)->steps), share(error)}};
+  finding.measured = {"95 % confidence interval of the mean step, to each side", error,
+                      facts.threshold(kFewSteps.id, "error"), base::Unit::kShare};
+  finding.detail = {
+      "An improvement that is smaller than this could be chance in a run as short as this one."};
+  finding.changes = {
+      {"Let the training run for more steps: all of them are recorded, and only a "
+       "few need a trace.",
+       ""}};
+  finding.verify = "Record again: `stepscope diff` of two recordings shows a smaller ±.";
+  return finding;
+}
+
 std::vector<Finding> judge_few_steps(const Facts& facts) {
   const double most = facts.threshold(kFewSteps.id, "error");
   for (const RankSteps& rank : facts.ranks()) {
+    if (const auto of_others = untraced_error_of(facts, rank)) {
+      if (*of_others >= most) return {differ_too_much(facts, rank, *of_others)};
+      continue;
+    }
     const auto error = error_of(facts, rank);
     if (!error || *error < most) continue;
     Finding finding{.rule = kFewSteps.id, .cause = kFewSteps.cause};

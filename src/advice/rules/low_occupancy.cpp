@@ -32,6 +32,18 @@ double empty_of(const Facts& facts, const RankSteps& rank) {
   return sum;
 }
 
+// Of the time of computing kernels, that of kernels which say how many blocks they start.
+double known_share_of(const Facts& facts, const RankSteps& rank) {
+  double known = 0;
+  double all = 0;
+  for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
+    if (line.text("class") != "compute") continue;
+    all += line.number("sum_ns");
+    if (line.has_value("blocks_per_sm")) known += line.number("sum_ns");
+  }
+  return all > 0 ? known / all : 1;
+}
+
 // What a GPU full of blocks would save at most.
 double unused_of(const Facts& facts, const RankSteps& rank) {
   double sum = 0;
@@ -93,6 +105,11 @@ std::vector<Finding> judge_low_occupancy(const Facts& facts) {
       ". Usually the tensors are small: with a larger batch such kernels take about as long and do "
       "more. Then a step does not become shorter, but trains on more samples: compare samples per "
       "second."};
+  constexpr double kNearlyAll = 0.99;
+  if (const double known = known_share_of(facts, rank); known < kNearlyAll) {
+    finding.detail.form += " That is of the {} of the kernels' time for which the trace says so.";
+    finding.detail.figures.push_back(share(known));
+  }
   const std::string times = std::to_string(times_the_batch(facts, rank));
   constexpr double kWorthNaming = 0.01;  // of the step
   for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {

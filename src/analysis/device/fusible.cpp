@@ -94,8 +94,7 @@ class Text {
     Nanos busy_until = 0;
     std::int32_t step = -1;
     // Steps that were found by repetition are no more than a guess about the kernels themselves.
-    const bool has_borders =
-        window.has_steps && window.trace->steps().source != trace::StepSource::kRepetition;
+    const bool has_borders = window.has_steps && !trace::is_guessed(window.trace->steps().source);
     for (const std::uint32_t index : stream.work) {
       const Work& piece = window.work[index];
       if (has_borders && piece.step != step) writer.end();

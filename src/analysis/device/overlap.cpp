@@ -12,6 +12,7 @@
 #include "analysis/analysis.h"
 #include "analysis/arithmetic/intervals.h"
 #include "analysis/device/classes.h"
+#include "analysis/device/communication_uses.h"
 #include "analysis/key_columns.h"
 #include "analysis/registry.h"
 #include "analysis/share_of.h"
@@ -111,6 +112,8 @@ constexpr base::ColumnShape kExposed{"exposed_ns", Type::kInt, Unit::kNanos,
                                      "of it while nothing computes"};
 constexpr base::ColumnShape kOverlapHiddenShare{"hidden_share", Type::kReal, Unit::kShare,
                                                 "of the communication time"};
+constexpr base::ColumnShape kHasBackward{"has_backward", Type::kBool, Unit::kNone,
+                                         "the recording has a backward pass"};
 constexpr base::ColumnShape kOverlapMeasured{"measured_ns", Type::kInt, Unit::kNanos, "wall time"};
 constexpr base::ColumnShape kOverlapCompute{"compute_ns", Type::kInt, Unit::kNanos,
                                             "at least one computing kernel runs"};
@@ -142,7 +145,22 @@ constexpr std::array kOverlapHost = {
     kOverlapCommunication,
     base::ColumnShape{"hidden_ns", Type::kInt, Unit::kNanos, "of it while any device computes"},
     kExposed,
-    kOverlapHiddenShare};
+    kOverlapHiddenShare,
+    kHasBackward};
+
+constexpr std::array kCommunicationUses = {
+    key::kRank,
+    base::ColumnShape{"use", Type::kText, Unit::kNone,
+                      "data-parallel, sharded, tensor-parallel, expert-parallel, embeddings, "
+                      "pipeline, optimizer, all-to-all; unknown: the trace does not say"},
+    base::ColumnShape{"known_by", Type::kText, Unit::kNone,
+                      "the process group, range, operator, frame or kernel that says so"},
+    base::ColumnShape{"count", Type::kInt, Unit::kCount, "kernels that begin in that time"},
+    kOverlapCommunication,
+    kOverlapHidden,
+    kExposed,
+    kOverlapHiddenShare,
+    kHasBackward};
 
 constexpr std::array<std::string_view, 2> kOverlapStacked = {"hidden_ns", "exposed_ns"};
 constexpr std::array kOverlapTables = std::to_array<base::TableShape>({
@@ -162,6 +180,10 @@ constexpr std::array kOverlapTables = std::to_array<base::TableShape>({
      "one collective that the CPU carries out (gloo, MPI), all threads of a rank together",
      kOverlapHost,
      {base::Chart::kStack, "collective", kOverlapStacked, "rank"}},
+    {"uses",
+     "what communication is for, all devices of a rank together, the most exposed first",
+     kCommunicationUses,
+     {base::Chart::kStack, "use", kOverlapStacked, "rank"}},
 });
 
 struct OverlapParts {
@@ -187,6 +209,8 @@ struct OverlapPartial {
   std::map<std::int32_t, OverlapParts> devices;
   std::map<std::pair<std::int32_t, CollectiveName>, OverlapParts> collectives;
   std::map<std::string, OverlapParts> host;
+  std::map<KnownUse, OverlapParts> uses;
+  bool has_backward = false;
   std::vector<StepParts> steps;
 };
 
@@ -205,12 +229,23 @@ bool holds_overlap(const Intervals& set, Nanos time) { return covered(set, {time
 void add_collectives(OverlapPartial& out, const WindowView& window, const DeviceView& device,
                      const Intervals& within) {
   std::map<CollectiveName, std::pair<Union, std::uint64_t>> by_name;
+  std::map<KnownUse, std::pair<Union, std::uint64_t>> by_use;
   CollectiveNames names(*window.trace);
+  CommunicationUses uses(window);
   for (const Work& piece : window.work_of(device)) {
     if (piece.work_class != WorkClass::kCommunication) continue;
-    auto& [time, count] = by_name[names.name_of(piece)];
-    time.add(piece.start, piece.end);
-    if (holds_overlap(within, piece.start)) ++count;
+    const CollectiveName name = names.name_of(piece);
+    const std::uint64_t begun = holds_overlap(within, piece.start) ? 1 : 0;
+    for (auto* const of : {&by_name[name], &by_use[uses.use_of(piece, name.collective)]}) {
+      of->first.add(piece.start, piece.end);
+      of->second += begun;
+    }
+  }
+  out.has_backward |= uses.has_backward();
+  for (const auto& [use, found] : by_use) {
+    OverlapParts parts = overlap_parts_of(device.compute, found.first.set(), within);
+    parts.count = found.second;
+    if (parts.count > 0 || parts.communication > 0) out.uses[use].merge(parts);
   }
   for (const auto& [name, found] : by_name) {
     OverlapParts parts = overlap_parts_of(device.compute, found.first.set(), within);
@@ -230,6 +265,7 @@ void add_overlap_host(OverlapPartial& out, const WindowView& window) {
       parts.count += holds_overlap(window.measured, range.start) ? 1 : 0;
     if (parts.count > 0 || parts.communication > 0) out.host[name].merge(parts);
   }
+  if (!out.host.empty()) out.has_backward |= CommunicationUses(window).has_backward();
 }
 
 OverlapPartial compute_overlap(const WindowView& window, Within within) {
@@ -277,10 +313,18 @@ void add_overlap_rank(Answer& answer, std::int32_t rank, const OverlapPartial& f
                           p.communication, p.hidden, p.exposed(),
                           share_of(p.hidden, p.communication)});
   }
+  for (const auto* line : by_exposed(found.uses)) {
+    const OverlapParts& p = line->second;
+    const std::string& by = line->first.known_by;
+    answer.tables[4].add({rank, name_of(line->first.use),
+                          by.empty() ? base::Cell(base::Null{}) : base::Cell(by), p.count,
+                          p.communication, p.hidden, p.exposed(),
+                          share_of(p.hidden, p.communication), found.has_backward});
+  }
   for (const auto* line : by_exposed(found.host)) {
     const OverlapParts& p = line->second;
     answer.tables[3].add({rank, line->first, p.count, p.communication, p.hidden, p.exposed(),
-                          share_of(p.hidden, p.communication)});
+                          share_of(p.hidden, p.communication), found.has_backward});
   }
 }
 
@@ -312,6 +356,8 @@ Answer run_overlap(const RunView& view, const Options& options) {
     for (const auto& [key, parts] : partials[w].devices) rank.devices[key].merge(parts);
     for (const auto& [key, parts] : partials[w].collectives) rank.collectives[key].merge(parts);
     for (const auto& [key, parts] : partials[w].host) rank.host[key].merge(parts);
+    for (const auto& [key, parts] : partials[w].uses) rank.uses[key].merge(parts);
+    rank.has_backward |= partials[w].has_backward;
     for (const StepParts& step : partials[w].steps) {
       const OverlapParts& p = step.parts;
       answer.tables[2].add({window.rank, window.window, step.step, step.device, p.measured,

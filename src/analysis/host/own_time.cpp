@@ -14,11 +14,12 @@ using trace::Row;
 // Chosen time before a moment. Lengths are differences of it.
 class ChosenTime {
  public:
-  explicit ChosenTime(const WindowView& window) : all_(!window.chosen) {
+  explicit ChosenTime(const WindowView& window) : all_(!window.chosen && !window.between) {
     if (all_) return;
     std::vector<Interval> hosts;
+    if (window.between) hosts.push_back(*window.between);
     for (const StepTime& step : window.steps) {
-      if (step.selected) hosts.push_back(step.host);
+      if (step.selected && !window.between) hosts.push_back(step.host);
     }
     set_ = sorted_union(std::move(hosts));
     Nanos sum = 0;

@@ -129,6 +129,7 @@ void write_advice(JsonWriter& json, const advice::Advice& advice) {
     json.null();
   }
   json.member("step_ns", advice.step_ns);
+  json.member("steps_guessed", advice.left_out_by_guess.has_value());
   json.key("verdict");
   json.begin_list();
   for (const advice::Sentence& sentence : advice.verdict) json.value(sentence_text(sentence));

@@ -114,6 +114,8 @@ void StepInfo::add(const StepInfo& other) {
   last = std::max(last, other.last);
   shortest_ns = std::min(shortest_ns, other.shortest_ns);
   longest_ns = std::max(longest_ns, other.longest_ns);
+  outside_ns += other.outside_ns;
+  recorded_ns += other.recorded_ns;
   total_ns += other.total_ns;
   count += other.count;
 }

@@ -47,6 +47,9 @@ struct StepInfo {
   // Of windows whose steps a worse source gave: not among those above, whose lengths they would mix
   // with another kind of step.
   std::uint64_t others = 0;
+  base::Nanos outside_ns = 0;   // of what was recorded, the time that is in none of them
+  base::Nanos recorded_ns = 0;  // 0: not known
+  bool is_guessed() const { return count > 0 && trace::is_guessed(source); }
   base::Nanos mean_ns() const {  // rounded
     const auto of = static_cast<base::Nanos>(count);
     return count == 0 ? 0 : (total_ns + of / 2) / of;

@@ -138,7 +138,7 @@ std::string steps_line(const RunInfo& info) {
       append_fact(text, "Lightning's batches");
       break;
     case trace::StepSource::kRepetition:
-      append_fact(text, "found by what repeats on the device");
+      append_fact(text, "a guess: what repeats on the device");
       break;
     case trace::StepSource::kWhole:
       break;
@@ -149,6 +149,11 @@ std::string steps_line(const RunInfo& info) {
     append_fact(text, fmt::format("mean {} on the host", duration_text(steps.mean_ns())));
     append_fact(text, fmt::format("{} to {}", duration_text(steps.shortest_ns),
                                   duration_text(steps.longest_ns)));
+  }
+  if (steps.is_guessed() && steps.recorded_ns > 0) {
+    append_fact(text, fmt::format("{} of the recording left out",
+                                  percent_text(static_cast<std::uint64_t>(steps.outside_ns),
+                                               static_cast<std::uint64_t>(steps.recorded_ns))));
   }
   return text;
 }

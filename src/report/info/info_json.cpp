@@ -23,6 +23,13 @@ void write_steps(JsonWriter& json, const StepInfo& steps) {
   json.member("shortest_ns", steps.shortest_ns);
   json.member("longest_ns", steps.longest_ns);
   json.member("others", steps.others);
+  json.member("guessed", steps.is_guessed());
+  json.key("left_out_share");
+  if (steps.count > 0 && steps.recorded_ns > 0) {
+    json.value(static_cast<double>(steps.outside_ns) / static_cast<double>(steps.recorded_ns));
+  } else {
+    json.null();
+  }
   json.end_object();
 }
 

@@ -151,6 +151,8 @@ WindowInfo window_info(std::int32_t rank, std::uint32_t number, const trace::Win
   });
   info.devices_used.assign(devices.begin(), devices.end());
   info.steps = step_info(trace.steps());
+  info.steps.recorded_ns = info.span_ns;
+  info.steps.outside_ns = std::max<base::Nanos>(0, info.span_ns - info.steps.total_ns);
   info.links = link_info(trace);
   info.memory_bytes = trace.memory();
   return info;

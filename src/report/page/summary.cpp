@@ -43,6 +43,7 @@ std::string summary_json(const Answers& answers) {
   const bool is_traced = info.events > 0 && !info.stood_in;
   json.member("traced", is_traced);
   text_member(json, "traced_steps", is_traced ? step_count_text(info) : std::string());
+  json.member("guessed_steps", is_traced && info.steps.is_guessed());
   text_member(json, "traced_mark", traced_mark(answers));
   json.member("length_ns", recorded_length(info));
   json.end_object();

@@ -7,6 +7,7 @@ export interface Summary {
   recorded_steps: string | null; // "30 on each of 2 ranks"
   traced: boolean; // not so: processes recorded themselves and no profiler ran
   traced_steps: string | null;
+  guessed_steps: boolean; // nothing marks them: they are what repeats on the device
   traced_mark: string | null; // what to say of traced steps where there are others
   length_ns: number;
 }
@@ -23,6 +24,7 @@ export const summary: Decoder<Summary> = object<Summary>({
   recorded_steps: orNull(text),
   traced: bool,
   traced_steps: orNull(text),
+  guessed_steps: or(bool, false),
   traced_mark: orNull(text),
   length_ns: number,
 });

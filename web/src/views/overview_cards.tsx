@@ -62,6 +62,11 @@ export function isWholeOne(): boolean {
   return first.state === 'ready' && isUnmarked(first.value);
 }
 
+export function areGuessed(): boolean {
+  const first = summaryOf().value;
+  return first.state === 'ready' && first.value.guessed_steps;
+}
+
 // GPU time by what it does, and the average step with every moment counted once.
 export function WhereCard({devices, steps}: {devices: Answer; steps: Answer}) {
   const gpu = tableOf(devices, 'devices');

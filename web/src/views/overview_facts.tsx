@@ -47,7 +47,11 @@ function figures(run: Run, first: Summary): Fact[] {
   }
   if (first.recorded_steps !== null) addFact('Steps', first.recorded_steps, line('Steps'));
   if (first.traced_steps !== null)
-    addFact('Traced steps', first.traced_steps, line('Traced steps') ?? line('Steps'));
+    addFact(
+      first.guessed_steps ? 'Guessed steps' : 'Traced steps',
+      first.traced_steps,
+      line('Traced steps') ?? line('Steps'),
+    );
   const {ranks, world_size: world} = run.info!.run;
   if (ranks > 0) {
     const some = world !== null && world > ranks;

@@ -9,7 +9,7 @@ import {Legend} from './charts/bars';
 import {Columns} from './charts/columns';
 import {CopyButtons} from './copy_buttons';
 import {FactList} from './fact_list';
-import {columnOf, isWholeOne, OfTraced, ranksOf} from './overview_cards';
+import {areGuessed, columnOf, isWholeOne, OfTraced, ranksOf} from './overview_cards';
 
 export function StepTimesCard({steps}: {steps: Answer}) {
   const each = tableOf(steps, 'steps');
@@ -34,6 +34,13 @@ export function StepTimesCard({steps}: {steps: Answer}) {
             How long each step took, until the GPU work it started had ended. Click one to see it in
             the timeline.
           </p>
+          {areGuessed() && (
+            <p>
+              Nothing marks these steps: they are a guess, what repeats on the GPU. Mark them by
+              calling <code>prof.step()</code> once a step, or name them with{' '}
+              <code>stepscope serve --steps</code>.
+            </p>
+          )}
           {ranks.length > 1 && (
             <label class="setting">
               <span>{`of ${ranks.length} ranks:`}</span>
