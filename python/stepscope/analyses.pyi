@@ -422,6 +422,30 @@ class Analyses:
             >>> list(run.stalls().tables)
             ['kinds', 'steps', 'places', 'profiler-overhead']
         """
+    def host_work(
+        self,
+        *,
+        ranks: Numbers = None,
+        steps: Numbers = None,
+        top: int | None = None,
+    ) -> Answer:
+        r"""What does the CPU work on itself while it gives the GPU nothing to compute?
+
+        Args:
+            ranks: these ranks only; all when left out.
+            steps: these steps only, by number.
+            top: operators of each task per rank. 0: all. Default 5.
+
+        Returns:
+            Tables:
+            tasks: one task of the host on one rank.
+            operators: one operator that works on the CPU, the longest of each task first.
+            signs: one rank: what settings that make launching slower leave in a trace.
+
+        Example:
+            >>> list(run.host_work().tables)
+            ['tasks', 'operators', 'signs']
+        """
     def kernel_types(
         self,
         *,

@@ -246,6 +246,14 @@ Answers leak(double steps) {
                       {"of_steps", 6}});
 }
 
+// A setting that makes launches wait: of 1000 nodes, or of 1000 launches, so many show it.
+Answers signs_every_rule(std::string_view all, std::string_view some, double count) {
+  return waiting_every_rule("launch", 5'000'000)
+      .stall("debug", 1'000'000)
+      .add("host-work", "signs",
+           {{"rank", 0}, {all, 1000}, {some, whole(count)}, {"check_work_ns", 0}});
+}
+
 // What another setting would save, in MiB of 1000.
 Answers fragmentation(double saved) {
   return Answers()
@@ -298,6 +306,18 @@ const std::vector<Pair>& pairs() {
       {"allocator-churn", allocator, 299'000, 300'000},
       {"checkpoint-stall", [](double ns) { return waiting_every_rule("save", ns); }, 499'000,
        500'000},
+      {"host-data", [](double ns) { return waiting_every_rule("data", ns); }, 499'000, 500'000},
+      {"cpu-optimizer", [](double ns) { return waiting_every_rule("update", ns); }, 499'000,
+       500'000},
+      {"logged-tensors", [](double ns) { return waiting_every_rule("inspect", ns); }, 499'000,
+       500'000},
+      {"compiling", [](double ns) { return waiting_every_rule("compile", ns); }, 499'000, 500'000},
+      {"anomaly-mode",
+       [](double nodes) { return signs_every_rule("backward_nodes", "checked_nodes", nodes); }, 499,
+       500},
+      {"blocking-launches",
+       [](double calls) { return signs_every_rule("long_launches", "held_launches", calls); }, 949,
+       950},
       {"host-pause", [](double ns) { return waiting_every_rule("pause", ns); }, 499'000, 500'000},
       {"unnamed-time", unnamed_every_rule, 1'990'000, 2'000'000},
       {"unfused-optimizer", optimizer_every_rule, 499'000, 500'000},

@@ -107,6 +107,8 @@ void explain_upper_bounds(const Facts& facts, Advice& advice) {
         finding.ranks.empty() ? nullptr : rank_findings_steps_of(facts, finding.ranks.front());
     if (rank == nullptr || !finding.gain || finding.measured.unit != base::Unit::kShare) continue;
     if (finding.untraced_step_ns > 0) continue;  // the wait itself, and nothing beside it
+    const Rule* const rule = find_rule(finding.rule);
+    if (rule != nullptr && rule->says_bounds) continue;
     const double own = finding.measured.value * whole_ns_of(finding, *rank);
     const double beyond = static_cast<double>(gain_here(finding).high) - own;
     const double noise = kNoise * rank->median_ns + 1;  // gains are whole

@@ -8,14 +8,25 @@ namespace stepscope::advice {
 namespace {
 
 constexpr std::array kRules = {
-    &kInputBound,       &kSlowTransfers,    &kHostSync,         &kLaunchBound,
-    &kPrecision,        &kAllocatorChurn,   &kCheckpointStall,  &kHostPause,
-    &kUnnamedTime,      &kUnfusedOptimizer, &kGpuIdle,          &kExposedCommunication,
-    &kGlooOnGpu,        &kDataParallel,     &kExposedCopies,    &kLowOccupancy,
-    &kSmallBatch,       &kUnfusedAttention, &kUnfusedChains,    &kRecompute,
-    &kOddShapes,        &kChannelsLast,     &kAutotuning,       &kOutlierSteps,
-    &kProfilerOverhead, &kFewSteps,         &kGarbageCollector, &kCpuContention,
-    &kMemoryPressure,   &kMemoryOom,        &kMemoryLeak,       &kMemoryFragmentation,
+    &kInputBound,       &kSlowTransfers,
+    &kHostSync,         &kLaunchBound,
+    &kPrecision,        &kAllocatorChurn,
+    &kCheckpointStall,  &kHostData,
+    &kCpuOptimizer,     &kLoggedTensors,
+    &kCompiling,        &kAnomalyMode,
+    &kBlockingLaunches, &kHostPause,
+    &kUnnamedTime,      &kUnfusedOptimizer,
+    &kGpuIdle,          &kExposedCommunication,
+    &kGlooOnGpu,        &kDataParallel,
+    &kExposedCopies,    &kLowOccupancy,
+    &kSmallBatch,       &kUnfusedAttention,
+    &kUnfusedChains,    &kRecompute,
+    &kOddShapes,        &kChannelsLast,
+    &kAutotuning,       &kOutlierSteps,
+    &kProfilerOverhead, &kFewSteps,
+    &kGarbageCollector, &kCpuContention,
+    &kMemoryPressure,   &kMemoryOom,
+    &kMemoryLeak,       &kMemoryFragmentation,
 };
 
 }  // namespace

@@ -43,6 +43,8 @@ struct Rule {
   bool runs_dry = true;
   // Tables that do where those it needs are not there: of a run without a trace.
   std::span<const Need> instead = {};
+  // Its findings say themselves what their bounds hold.
+  bool says_bounds = false;
   // How it stands to other rules. What lets a device run dry brings about waits that look like slow
   // launching: such a rule takes what is left of them.
   bool takes_what_is_left = false;
@@ -64,6 +66,12 @@ extern const Rule kHostSync;
 extern const Rule kPrecision;
 extern const Rule kAllocatorChurn;
 extern const Rule kCheckpointStall;
+extern const Rule kHostData;
+extern const Rule kCpuOptimizer;
+extern const Rule kLoggedTensors;
+extern const Rule kCompiling;
+extern const Rule kAnomalyMode;
+extern const Rule kBlockingLaunches;
 extern const Rule kHostPause;
 extern const Rule kUnnamedTime;
 extern const Rule kGarbageCollector;

@@ -19,6 +19,12 @@ constexpr std::string_view kPrecision = "precision";
 constexpr std::string_view kAllocator = "allocator-churn";
 constexpr std::string_view kStall = "checkpoint-stall";
 constexpr std::string_view kPause = "host-pause";
+constexpr std::string_view kMadeByHost = "host-data";
+constexpr std::string_view kOnCpu = "cpu-optimizer";
+constexpr std::string_view kLogged = "logged-tensors";
+constexpr std::string_view kCompiled = "compiling";
+constexpr std::string_view kAnomaly = "anomaly-mode";
+constexpr std::string_view kBlocking = "blocking-launches";
 constexpr std::string_view kUnnamed = "unnamed-time";
 constexpr std::string_view kOptimizer = "unfused-optimizer";
 constexpr std::string_view kIdle = "gpu-idle";
@@ -89,6 +95,34 @@ constexpr std::array kTable = std::to_array<Threshold>({
     {kPause, "critical", 0.30, Unit::kShare, "the same"},
     {kPause, "pause", 0.20, Unit::kShare,
      "of the median step: a shorter pause counts only where every other step has one"},
+    {kMadeByHost, "notice", 0.05, Unit::kShare,
+     "of the step, the GPU idle while the CPU prepares data in the loop"},
+    {kMadeByHost, "warning", 0.10, Unit::kShare, "the same"},
+    {kMadeByHost, "critical", 0.20, Unit::kShare, "the same"},
+    {kOnCpu, "notice", 0.05, Unit::kShare,
+     "of the step, an optimizer on the CPU and its copies, while nothing computes"},
+    {kOnCpu, "warning", 0.10, Unit::kShare, "the same"},
+    {kOnCpu, "critical", 0.30, Unit::kShare, "the same"},
+    {kLogged, "notice", 0.05, Unit::kShare,
+     "of the time of all steps, tensors copied to the CPU and worked on, while nothing computes"},
+    {kLogged, "warning", 0.10, Unit::kShare, "the same"},
+    {kLogged, "critical", 0.30, Unit::kShare, "the same"},
+    {kCompiled, "notice", 0.05, Unit::kShare,
+     "of the time of all steps, the GPU idle while code is compiled or loaded"},
+    {kCompiled, "warning", 0.10, Unit::kShare, "the same"},
+    {kCompiled, "critical", 0.30, Unit::kShare, "the same"},
+    {kAnomaly, "notice", 0.03, Unit::kShare,
+     "of the step, the GPU idle in the checks of anomaly mode and in launching"},
+    {kAnomaly, "warning", 0.10, Unit::kShare, "the same"},
+    {kAnomaly, "critical", 0.30, Unit::kShare, "the same"},
+    {kAnomaly, "checked", 0.5, Unit::kShare, "of the backward pass's nodes are searched for NaN"},
+    {kBlocking, "notice", 0.05, Unit::kShare,
+     "of the step, the GPU idle while the CPU launches work"},
+    {kBlocking, "warning", 0.10, Unit::kShare, "the same"},
+    {kBlocking, "critical", 0.30, Unit::kShare, "the same"},
+    {kBlocking, "held", 0.95, Unit::kShare,
+     "of the launches of kernels of 10 µs or more return after the kernel's end"},
+    {kBlocking, "launches", 20, Unit::kCount, "fewer such launches say nothing"},
     {kUnnamed, "notice", 0.20, Unit::kShare,
      "of the step, no operator, no named range and no wait for data; on the CPU alone"},
     {kUnnamed, "warning", 0.50, Unit::kShare, "the same"},

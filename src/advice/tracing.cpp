@@ -78,8 +78,9 @@ TracingCost tracing_cost(const Facts& facts, const RankSteps& rank, double host_
 }
 
 TracingCost tracing_cost_of_step(const Facts& facts, const RankSteps& rank) {
-  constexpr std::array<std::string_view, 6> kOthers = {"input",  "save",          "collector",
-                                                       "search", "communication", "pause"};
+  constexpr std::array<std::string_view, 11> kOthers = {
+      "input",  "save", "collector", "search",    "communication", "pause",
+      "update", "data", "inspect",   "operators", "compile"};
   double host = rank.step_ns;
   for (const std::string_view sort : kOthers) host -= facts.stall(rank, sort).idle_ns;
   host -= facts.waited_once_ns(rank) / static_cast<double>(rank.steps);

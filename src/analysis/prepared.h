@@ -34,6 +34,7 @@ struct OpCalls;
 struct OpMarks;
 struct CallCosts;
 struct HostTime;
+struct HostWork;
 struct WindowParts;
 
 struct Prepared {
@@ -42,6 +43,7 @@ struct Prepared {
   OnDemand<CallCosts> call_costs;    // call_costs(window)
   OnDemand<HostTime> host_time;      // host_time(window)
   OnDemand<WindowParts> step_parts;  // step_parts(window)
+  OnDemand<HostWork> host_work;      // host_work(window)
 };
 
 }  // namespace stepscope::analysis

@@ -23,6 +23,7 @@ constexpr std::array kAnalyses = {
     &kIdleTime,
     &kCpu,
     &kStallsAnalysis,
+    &kHostWork,
     &kKernelTypes,
     &kOperators,
     &kKernels,

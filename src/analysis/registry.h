@@ -25,6 +25,7 @@ extern const Analysis kAutotuning;
 extern const Analysis kIdleTime;
 extern const Analysis kCpu;
 extern const Analysis kStallsAnalysis;
+extern const Analysis kHostWork;
 extern const Analysis kKernelDurations;
 extern const Analysis kOverlap;
 extern const Analysis kAnnotations;

@@ -13,13 +13,17 @@ constexpr std::array kExposedCopiesNeeds =
     std::to_array<Need>({{"steps", "parts"}, {"stalls", "kinds"}});
 constexpr std::array<std::string_view, 1> kExposedCopiesReads = {"transfers"};
 
-// What slow-transfers and checkpoint-stall do not count already, per step.
+// What slow-transfers, checkpoint-stall, cpu-optimizer and logged-tensors do not count already, per
+// step.
 double exposed_copies_exposed_of(const Facts& facts, const RankSteps& rank) {
   double sum = 0;
   for (const Line& line : facts.lines("steps", "parts", rank.rank)) {
     if (line.text("part") == "memcpy") sum += line.number("mean_ns");
   }
-  const double known = facts.stall(rank, "upload").copy_ns + facts.stall(rank, "save").copy_ns;
+  double known = 0;
+  for (const std::string_view sort : {"upload", "save", "update", "inspect"}) {
+    known += facts.stall(rank, sort).copy_ns;
+  }
   return std::max(0.0, sum - known);
 }
 

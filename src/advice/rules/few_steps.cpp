@@ -22,7 +22,8 @@ constexpr std::array<std::string_view, 1> kFewStepsReads = {"stalls"};
 // others. By window and step.
 using PlaceOfStep = std::pair<std::int64_t, std::int64_t>;
 std::map<PlaceOfStep, double> counted_elsewhere(const Facts& facts, const RankSteps& rank) {
-  constexpr std::array<std::string_view, 4> kKinds = {"save", "pause", "collector", "search"};
+  constexpr std::array<std::string_view, 8> kKinds = {"save",    "pause",   "collector", "search",
+                                                      "compile", "inspect", "data",      "update"};
   std::map<PlaceOfStep, double> out;
   for (const Line& line : facts.lines("stalls", "steps", rank.rank)) {
     if (std::ranges::find(kKinds, line.text("stall")) == kKinds.end()) continue;

@@ -23,7 +23,8 @@ double excess_of(const Facts& facts, const RankSteps& rank) {
   for (const Line& line : facts.lines("steps", "outliers", rank.rank)) {
     sum += line.number("excess_ns") / static_cast<double>(rank.steps);
   }
-  for (const std::string_view named : {"save", "pause", "collector"}) {
+  for (const std::string_view named :
+       {"save", "pause", "collector", "compile", "inspect", "data", "update"}) {
     const StallPerStep stall = facts.stall(rank, named);
     sum -= stall.idle_ns + stall.copy_ns;
   }

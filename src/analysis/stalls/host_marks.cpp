@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -16,6 +17,7 @@
 #include "analysis/host/host_threads.h"
 #include "analysis/name_sign.h"
 #include "analysis/operators/algorithm_searches.h"
+#include "analysis/stalls/host_work.h"
 #include "analysis/steps/loader_waits.h"
 #include "trace/process_record.h"
 #include "trace/step_names.h"
@@ -27,8 +29,16 @@ using trace::Kind;
 using trace::Row;
 
 constexpr std::array<std::string_view, kStalls> kHostMarksNames = {
-    "input",         "save",      "upload", "sync",  "allocator", "optimizer",
-    "communication", "collector", "search", "pause", "launch"};
+    "input",         "save",      "upload", "sync",    "allocator", "optimizer",
+    "communication", "collector", "search", "compile", "update",    "data",
+    "inspect",       "operators", "debug",  "pause",   "launch"};
+
+Stall stall_of(HostTask task) {
+  static constexpr std::array<Stall, kHostTasks> kOf = {Stall::kCompile,   Stall::kUpdate,
+                                                        Stall::kData,      Stall::kInspect,
+                                                        Stall::kOperators, Stall::kDebug};
+  return kOf[static_cast<std::size_t>(task)];
+}
 
 // As Python's own frames name gc.collect(); collections that Python began itself have no frame.
 constexpr std::string_view kCollectFrame = "<built-in function collect>";
@@ -39,6 +49,18 @@ std::string_view copied(const trace::Trace& trace, Row call) {
   if (entry == base::RowSet::kNone) return {};
   for (const Row piece : trace.launches().work_of(entry)) {
     if (trace.kind()[piece] == Kind::kMemcpy) return copy_name(trace.name_text(piece)).kind;
+  }
+  return {};
+}
+
+// The host's end of the copy a call started; empty where it is not said.
+std::string_view host_memory_of(const trace::Trace& trace, Row call) {
+  const std::uint32_t entry = trace.launches().rows.find(call);
+  if (entry == base::RowSet::kNone) return {};
+  for (const Row piece : trace.launches().work_of(entry)) {
+    if (trace.kind()[piece] == Kind::kMemcpy) {
+      return copy_name(trace.name_text(piece)).host_memory;
+    }
   }
   return {};
 }
@@ -112,6 +134,21 @@ void add_host_marks_fetches(const trace::Trace& trace, std::vector<HostMark>& ou
   out.insert(out.end(), found.begin(), found.end());
 }
 
+// What the host waits for in a check of anomaly mode is that mode's.
+void give_waits_to_checks(std::vector<HostMark>& marks) {
+  Intervals checks;
+  for (const HostMark& mark : marks) {
+    if (mark.stall == Stall::kDebug) checks.push_back(mark.time);
+  }
+  if (checks.empty()) return;
+  CoverageWalk inside(sorted_union(std::move(checks)));
+  for (HostMark& mark : marks) {
+    if (mark.stall == Stall::kSync && inside.covered(mark.time) == mark.time.length()) {
+      mark.stall = Stall::kDebug;
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view name_of(Stall stall) { return kHostMarksNames[static_cast<std::size_t>(stall)]; }
@@ -153,11 +190,15 @@ std::vector<HostMark> host_marks(const WindowView& window, const Intervals& coll
   for (const AlgorithmSearch& search : searches_of(window).list) {
     out.push_back({{trace.start()[search.row], trace.end(search.row)}, Stall::kSearch, search.row});
   }
+  for (const HostEpisode& one : host_work(window).episodes) {
+    out.push_back({one.time, stall_of(one.task), one.row});
+  }
   MarkNames names(trace);
   for (const trace::Track& track : trace.tracks()) {
     if (!track.is_device) add_track(trace, track, names, out);
   }
   add_host_marks_fetches(trace, out);
+  give_waits_to_checks(out);
   sort_runs(out, [](const HostMark& a, const HostMark& b) {
     return std::tuple(a.time.start, -a.time.end) < std::tuple(b.time.start, -b.time.end);
   });
@@ -199,24 +240,6 @@ bool is_saving_range(std::string_view range) {
          name.find(" save") != std::string::npos;
 }
 
-struct SavingNames {
-  NameSign frame, range;
-
-  explicit SavingNames(const trace::Trace& trace)
-      : frame(trace, is_saving_frame), range(trace, is_saving_range) {}
-
-  // Whether code that saves asked for it; ranges need more copies than frames, which are certain.
-  bool asked(const trace::Trace& trace, trace::Row call, std::size_t copies) {
-    for (trace::Row row = call; row != trace::kNoRow; row = trace.parent()[row]) {
-      const trace::Kind kind = trace.kind()[row];
-      if (kind == trace::Kind::kPython && frame.matches_row(row)) return true;
-      if (kind == trace::Kind::kAnnotation && copies >= kLeastCopies && range.matches_row(row))
-        return true;
-    }
-    return false;
-  }
-};
-
 bool is_download(const trace::Trace& trace, const Work& piece) {
   return piece.work_class == WorkClass::kCopy &&
          copy_name(trace.name_text(piece.row)).kind == "DtoH";
@@ -224,10 +247,43 @@ bool is_download(const trace::Trace& trace, const Work& piece) {
 
 }  // namespace
 
+SavingSigns::SavingSigns(const trace::Trace& trace)
+    : frame_(trace, is_saving_frame),
+      range_(trace, is_saving_range),
+      copies_(trace, [](std::string_view name) { return name == "aten::copy_"; }),
+      sets_(trace, [](std::string_view name) { return name == "aten::set_"; }) {}
+
+bool SavingSigns::asked(const trace::Trace& trace, trace::Row call, std::size_t copies) {
+  const bool is_pinned = host_memory_of(trace, call) == "pinned";
+  for (trace::Row row = call; row != trace::kNoRow; row = trace.parent()[row]) {
+    const trace::Kind kind = trace.kind()[row];
+    if (kind == trace::Kind::kPython && frame_.matches_row(row)) return true;
+    if (kind == trace::Kind::kAnnotation && copies >= kLeastCopies && range_.matches_row(row))
+      return true;
+    if (kind != trace::Kind::kCpuOp || row == 0 || !copies_.matches_row(row)) continue;
+    if (is_pinned) continue;  // a process group's, which sends it
+    // The operator before it, at the same depth: rows come callers first.
+    trace::Row before = row - 1;
+    while (before != trace::kNoRow && trace.parent()[before] != trace.parent()[row]) {
+      before = trace.parent()[before];
+    }
+    if (before != trace::kNoRow && trace.track()[before] == trace.track()[row] &&
+        sets_.matches_row(before)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::vector<bool> saved_pieces(const WindowView& window) {
   const trace::Trace& trace = *window.trace;
   std::vector<bool> out(window.work.size());
-  SavingNames saving(trace);
+  SavingSigns saving(trace);
+  const HostWork& work = host_work(window);
+  const auto is_worked_on = [&](const auto& copy) {
+    return work.belongs(copy.second, HostTask::kInspect) ||
+           work.belongs(copy.second, HostTask::kUpdate);
+  };
   for (const DeviceView& device : window.devices) {
     // In the order in which the host asked for them: other work may still run meanwhile.
     std::vector<std::pair<base::Nanos, std::uint32_t>> order;
@@ -250,8 +306,10 @@ std::vector<bool> saved_pieces(const WindowView& window) {
       const bool large = copies >= kLeastCopies && bytes >= kLeastBytes;
       const bool of_weights =
           copies >= kManyCopies && sizes.size() >= kManySizes && bytes >= kFewBytes;
-      if (large || of_weights ||
-          (copies > 0 && saving.asked(trace, window.work[order[first].second].launch, copies))) {
+      const auto run = std::span(order).subspan(first, copies);
+      if (std::ranges::none_of(run, is_worked_on) &&
+          (large || of_weights ||
+           (copies > 0 && saving.asked(trace, window.work[order[first].second].launch, copies)))) {
         for (std::size_t i = first; i < last; ++i) out[order[i].second] = true;
       }
       first = std::max(last, first + 1);

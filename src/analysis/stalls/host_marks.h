@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/arithmetic/intervals.h"
+#include "analysis/name_sign.h"
 #include "analysis/view.h"
 #include "trace/trace.h"
 
@@ -23,10 +24,16 @@ enum class Stall : std::uint8_t {
   kTalk,       // the host is inside a process group: other ranks are late, or the CPU communicates
   kCollector,  // Python's garbage collector stops the program
   kSearch,     // a convolution tries out algorithms
+  kCompile,    // code is compiled, or loaded into the device; this and the next are of host_work.h
+  kUpdate,     // an optimizer works on the CPU
+  kData,       // the CPU makes what is copied to the device next
+  kInspect,    // the CPU works on what was copied from the device
+  kOperators,  // other operators on the CPU
+  kDebug,      // autograd's anomaly mode looks at each gradient
   kPause,      // long, and nothing of the framework was recorded: files, logging, Python
   kLaunch,     // none of these: the host needs longer to launch work than the device to do it
 };
-inline constexpr std::size_t kStalls = 11;
+inline constexpr std::size_t kStalls = 17;
 std::string_view name_of(Stall stall);
 
 struct HostMark {
@@ -51,8 +58,22 @@ bool names_allocator_call(std::string_view call);
 // Runs of copies from the device to the host with nothing else between them: what writing a
 // checkpoint looks like.
 
+// What says that a call is part of saving.
+class SavingSigns {
+ public:
+  explicit SavingSigns(const trace::Trace& trace);
+  // Whether code that saves asked for this copy, one of so many: by a Python frame, by a storage
+  // that is copied whole, as torch.save does, or by a range; ranges, which are less certain, need
+  // several copies.
+  bool asked(const trace::Trace& trace, trace::Row call, std::size_t copies);
+
+ private:
+  NameSign frame_, range_, copies_, sets_;
+};
+
 // By work of the window: whether the piece belongs to a run of copies that is large enough to be a
-// checkpoint, has as many different sizes as a model's weights, or is made by code that saves.
+// checkpoint, has as many different sizes as a model's weights, or is made by code that saves; and
+// the CPU does not work on what it copied (host_work.h).
 std::vector<bool> saved_pieces(const WindowView& window);
 
 // What a program says it does while nothing of the framework runs: its own named ranges and, where

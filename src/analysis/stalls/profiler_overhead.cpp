@@ -302,6 +302,9 @@ class WithoutProfilerDevice {
 // cudaFree waits as cudaDeviceSynchronize does, cudaMalloc does not.
 bool waits_for_device(const trace::Trace& trace, const HostMark& mark) {
   if (mark.stall == Stall::kSync || mark.stall == Stall::kUpload) return true;
+  if (mark.stall == Stall::kDebug) {
+    return mark.row != trace::kNoRow && trace::is_api_call(trace.kind()[mark.row]);
+  }
   return mark.stall == Stall::kAllocator && mark.row != trace::kNoRow &&
          trace.name_text(mark.row).find("Free") != std::string_view::npos;
 }

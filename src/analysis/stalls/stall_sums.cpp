@@ -20,6 +20,7 @@
 #include "analysis/idle/idle_hosts.h"
 #include "analysis/name_sign.h"
 #include "analysis/stalls/host_marks.h"
+#include "analysis/stalls/host_work.h"
 #include "analysis/stalls/profiler_overhead.h"
 #include "trace/step_names.h"
 #include "trace/trace.h"
@@ -187,8 +188,13 @@ constexpr Nanos kShortPause = 300'000;  // where the program says that it does s
 constexpr std::int64_t kFewLaunches = 8;  // between two waits: the host feeds the device by hand
 
 constexpr bool is_call_in_stall_sums(Stall stall) {
-  return stall == Stall::kUpload || stall == Stall::kSync || stall == Stall::kAllocator;
+  return stall == Stall::kUpload || stall == Stall::kSync || stall == Stall::kAllocator ||
+         stall == Stall::kDebug;
 }
+
+// What the host itself works on (host_work.h), the surest first.
+constexpr std::array kTasks = {Stall::kCompile, Stall::kUpdate,    Stall::kData,
+                               Stall::kInspect, Stall::kOperators, Stall::kDebug};
 
 // All marks of a window, ready to be asked about one gap after the other.
 class Marks {
@@ -387,6 +393,9 @@ StallSumsVerdict judge(Marks& marks, Interval gap, Nanos launched, Row fetched) 
   if (2 * marks.inside(Stall::kSearch, gap) >= gap.length()) return blame(Stall::kSearch);
   if (4 * marks.inside(Stall::kInput, gap) >= gap.length()) return blame(Stall::kInput);
   if (2 * marks.inside(Stall::kTalk, gap) >= gap.length()) return blame(Stall::kTalk);
+  for (const Stall task : kTasks) {
+    if (2 * marks.inside(task, gap) >= gap.length()) return blame(task);
+  }
   Stall most = Stall::kSync;
   for (const Stall stall : {Stall::kUpload, Stall::kAllocator}) {
     if (marks.inside(stall, gap) > marks.inside(most, gap)) most = stall;
@@ -410,6 +419,7 @@ class StallSumsSumming {
         rules_(rules),
         marks_(window, collections, rules.pause),
         saved_(saved_pieces(window)),
+        work_(&host_work(window)),
         threads_(*window.trace),
         sites_(*window.trace) {
     for (const StepTime& step : window.steps) out_.steps.emplace_back(step.number, StallSums{});
@@ -583,10 +593,16 @@ class StallSumsSumming {
       if (piece.work_class != WorkClass::kCopy || !window_->counts(piece)) continue;
       const CopyName copy = copy_name(window_->trace->name_text(piece.row));
       const bool up = copy.kind == "HtoD" && copy.host_memory == "pageable";
-      if (!saved_[i] && !up) continue;
+      const bool updates = work_->belongs(i, HostTask::kUpdate);
+      const bool inspects = work_->belongs(i, HostTask::kInspect);
+      if (!saved_[i] && !up && !updates && !inspects) continue;
       const Interval time{piece.start, piece.end};
       const Nanos exposed = measured.covered(time) - computing.covered(time);
-      add(saved_[i] ? Stall::kSave : Stall::kUpload, piece.step, [&](StallSum& sum) {
+      const Stall stall = updates     ? Stall::kUpdate
+                          : inspects  ? Stall::kInspect
+                          : saved_[i] ? Stall::kSave
+                                      : Stall::kUpload;
+      add(stall, piece.step, [&](StallSum& sum) {
         sum.copies += std::max<Nanos>(0, exposed);
         sum.bytes += bytes_of(*window_->trace, piece.row).value_or(0);
         if (saved_[i]) ++sum.count;
@@ -599,6 +615,7 @@ class StallSumsSumming {
   Marks marks_;
   Played usual_, least_;
   std::vector<bool> saved_;
+  const HostWork* work_;
   HostThreads threads_;
   StallSites sites_;
   std::array<std::unordered_map<StallSite, StallPlace*, StallSite::Hash>, kStalls> places_;

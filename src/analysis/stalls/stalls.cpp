@@ -23,7 +23,8 @@ using base::Unit;
 constexpr base::ColumnShape kStall{
     "stall", Type::kText, Unit::kNone,
     "input, save, upload, sync, allocator, optimizer, "
-    "communication, collector, search, pause, or launch: none of these"};
+    "communication, collector, search, compile, update, data, inspect, operators, debug, pause, "
+    "or launch: none of these"};
 constexpr base::ColumnShape kWaits{"waits", Type::kInt, Unit::kCount, "how often a GPU waited"};
 constexpr base::ColumnShape kStallsIdle{"idle_ns", Type::kInt, Unit::kNanos,
                                         "idle time of the rank's GPUs, whole waits"};
@@ -33,7 +34,7 @@ constexpr base::ColumnShape kStallsHost{"host_ns", Type::kInt, Unit::kNanos,
                                         "they took on the host"};
 constexpr base::ColumnShape kCopies{
     "copy_ns", Type::kInt, Unit::kNanos,
-    "of saves and uploads: copies ran and nothing computed meanwhile"};
+    "of saves, uploads, updates and inspections: copies ran and nothing computed meanwhile"};
 constexpr base::ColumnShape kStallsBytes{"bytes", Type::kInt, Unit::kBytes, "of those copies"};
 
 constexpr std::array kKindColumns = std::to_array<base::ColumnShape>({
