@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from stepscope.errors import UsageError
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from stepscope import _core
 
 _TYPES = ("int", "real", "bool", "text", "list")
+
+# How a column says that a row without a value there adds other rows up.
+_ADDS_UP = re.compile(r"null: (of )?all (the other|others|steps together|of it)")
 
 
 class Column:
@@ -129,11 +133,24 @@ class Table:
         for values in zip(*(self._core.values(i) for i in range(len(names))), strict=True):
             yield dict(zip(names, values, strict=True))
 
-    def to_pandas(self) -> pd.DataFrame:
-        """A pandas data frame.
+    def _adds_up(self) -> Any:
+        """Which rows are the sum of others, left out or not; None: none of them."""
+        adding = None
+        for index, column in enumerate(self.columns):
+            missing = self._core.nulls(index) if _ADDS_UP.search(column.about) else None
+            if missing is not None:
+                mask = missing.astype(bool)
+                adding = mask if adding is None else adding | mask
+        return adding if adding is not None and adding.any() else None
+
+    def to_pandas(self, *, sums: bool = False) -> pd.DataFrame:
+        """A pandas data frame, of rows of one kind: what adds up others is left out.
 
         Whole numbers with missing values become pandas' nullable integers. Units and meanings are
-        in ``frame.attrs``.
+        in ``frame.attrs``, and the rows that were left out in ``frame.attrs["sums"]``.
+
+        Args:
+            sums: whether rows that add up others ("all the others together") stay among them.
 
         Example:
             >>> frame = run.steps()["steps"].to_pandas()
@@ -158,12 +175,24 @@ class Table:
         frame: pd.DataFrame = pandas.DataFrame(series)
         frame.attrs["units"] = {column.name: column.unit for column in self.columns}
         frame.attrs["about"] = {column.name: column.about for column in self.columns}
-        return frame
+        adding = None if sums else self._adds_up()
+        if adding is None:
+            return frame
+        rows = [row for row, adds in zip(self.rows(), adding, strict=True) if adds]
+        kept: pd.DataFrame = frame[~adding].reset_index(drop=True)
+        kept.attrs = {**frame.attrs, "sums": rows}
+        return kept
 
-    def to_polars(self) -> pl.DataFrame:
-        """A polars data frame."""
-        frame: pl.DataFrame = _needed("polars").DataFrame(self)
-        return frame
+    def to_polars(self, *, sums: bool = False) -> pl.DataFrame:
+        """A polars data frame, of rows of one kind.
+
+        Args:
+            sums: whether rows that add up others ("all the others together") stay among them.
+        """
+        polars = _needed("polars")
+        frame: pl.DataFrame = polars.DataFrame(self)
+        adding = None if sums else self._adds_up()
+        return frame if adding is None else frame.filter(polars.Series(~adding))
 
     def to_arrow(self) -> pa.Table:
         """A pyarrow table over the same memory."""
@@ -238,15 +267,15 @@ class Answer:
     def __len__(self) -> int:
         return len(self.tables)
 
-    def to_pandas(self) -> pd.DataFrame:
+    def to_pandas(self, *, sums: bool = False) -> pd.DataFrame:
         """The main table as a pandas data frame; the remarks are in ``frame.attrs``."""
-        frame = self.table.to_pandas()
+        frame = self.table.to_pandas(sums=sums)
         frame.attrs["remarks"] = self.remarks
         return frame
 
-    def to_polars(self) -> pl.DataFrame:
+    def to_polars(self, *, sums: bool = False) -> pl.DataFrame:
         """The main table as a polars data frame."""
-        return self.table.to_polars()
+        return self.table.to_polars(sums=sums)
 
     def to_arrow(self) -> pa.Table:
         """The main table as a pyarrow table."""

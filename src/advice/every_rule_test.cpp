@@ -77,6 +77,36 @@ Answers unnamed_every_rule(double ns) {
       .no_device_work();
 }
 
+// A part of a training on the CPU, as `loop` has it.
+Answers part_of_loop(std::string_view part, double ns) {
+  return Answers()
+      .steps()
+      .add("steps", "steps", {{"rank", 0}, {"step", 7}, {"step_ns", 10'000'000}})
+      .add("loop", "steps",
+           {{"rank", 0}, {"steps", 4}, {"mean_ns", 10e6}, {"learning", 8}, {"evaluating", 8}})
+      .add("loop", "parts",
+           {{"rank", 0},
+            {"part", part},
+            {"mean_ns", ns},
+            {"sum_ns", whole(4 * ns)},
+            {"short_ns", part == "forward" ? whole(4 * ns) : 0},
+            {"longest_ns", whole(ns)},
+            {"calls", 4000}})
+      .add("stalls", "kinds", {})
+      .no_device_work();
+}
+
+Answers called_back(double ns) {
+  return part_of_loop("forward", 1)
+      .add("time", "times", {{"rank", 0}, {"steps", 4}})
+      .add("time", "ranges",
+           {{"rank", 0},
+            {"where", "main thread"},
+            {"range", "[Callback]Watch{'every': 1}.on_train_batch_end"},
+            {"calls", 4},
+            {"total_ns", whole(4 * ns)}});
+}
+
 Answers optimizer_every_rule(double ns) {
   return waiting_every_rule("optimizer", ns,
                             {{"work", 2400}, {"work_ns", 4'800'000}, {"host_ns", 9'000'000}});
@@ -320,6 +350,11 @@ const std::vector<Pair>& pairs() {
        950},
       {"host-pause", [](double ns) { return waiting_every_rule("pause", ns); }, 499'000, 500'000},
       {"unnamed-time", unnamed_every_rule, 1'990'000, 2'000'000},
+      {"loop-work", called_back, 499'000, 500'000},
+      {"operator-overhead", [](double ns) { return part_of_loop("forward", ns); }, 2'990'000,
+       3'000'000},
+      {"evaluation", [](double ns) { return part_of_loop("no gradients", ns); }, 990'000,
+       1'000'000},
       {"unfused-optimizer", optimizer_every_rule, 499'000, 500'000},
       {"gpu-idle",
        [](double ns) {

@@ -136,6 +136,16 @@ void LoaderCause::explain(Sentence& into) const {
     add_sentence(
         into, "No single wait was long: it is what taking over a batch costs in every step.", {});
   }
+  if (reads_too_much()) {
+    add_sentence(into,
+                 " A batch holds {}, and {} are read for it: whole files or chunks are read for a "
+                 "part of each, because the order of the samples is not that of the data.",
+                 {bytes(batch_bytes), bytes(bytes_per_batch)});
+    if (files_per_batch >= 1) {
+      add_sentence(into, " It opens {} files for each batch.",
+                   {count(std::round(files_per_batch))});
+    }
+  }
   if (late && needed > 0 && has_too_few()) say_needed(into);
 }
 
@@ -170,7 +180,24 @@ void LoaderCause::say_needed(Sentence& into) const {
   into.form += '.';
 }
 
+bool LoaderCause::reads_too_much() const {
+  constexpr double kTimes = 8;  // no format takes so many bytes for one of its own
+  constexpr double kMuch = 1 << 20;
+  return (cause == kStorage || cause == kDecoding) && batch_bytes > 0 && bytes_per_batch >= kMuch &&
+         bytes_per_batch >= kTimes * batch_bytes;
+}
+
 std::optional<Change> LoaderCause::change() const {
+  if (reads_too_much()) {
+    return Change{
+        "Read in the order in which the data lies: take all samples of a file or chunk that was "
+        "read, and shuffle files first, then samples within them; or store it again in pieces of "
+        "the size that is asked for; or map the files, so that only what is used is read.",
+        "array = numpy.load(path, mmap_mode=\"r\")   # reads the part that is indexed\n"
+        "# zarr, HDF5: chunks of one sample, or a sampler that keeps samples of a chunk together\n"
+        "for chunk in random.sample(chunks, len(chunks)):\n"
+        "    samples = load(chunk); random.shuffle(samples); yield from samples"};
+  }
   if (cause == kStorage && !reads_files) {
     return Change{
         "Find out what the dataset waits for, line by line.",
@@ -216,6 +243,12 @@ std::optional<Change> LoaderCause::change() const {
         "Make samples that need no work to be put together: tensors of one shape and "
         "type, padded or packed by the dataset.",
         ""};
+  }
+  if (cause == kNoCore && workers == 0) {
+    return Change{
+        "Let the job have a processor that nothing else uses: the loop makes its batches "
+        "itself, and had none for most of that time.",
+        "#SBATCH --cpus-per-task=2"};
   }
   if (cause == kNoCore) {
     // A processor for every worker and one for the loop.
@@ -265,6 +298,7 @@ LoaderCause loader_cause(const Facts& facts, std::int32_t rank) {
            .late_worker = line.has_value("late_worker") ? line.whole("late_worker") : -1,
            .passes = passes,
            .first_wait_ns = line.number("first_wait_ns") / static_cast<double>(passes),
+           .first_waits_share = wait > 0 ? line.number("first_wait_ns") / wait : 0,
            .make_ns = line.number("make_ns"),
            .needed = line.has_value("workers_needed") ? line.whole("workers_needed") : 0,
            .fetch_share = line.number("fetch_share"),
@@ -272,7 +306,9 @@ LoaderCause loader_cause(const Facts& facts, std::int32_t rank) {
            .collate_share = line.number("collate_share"),
            .starved_share = line.number("starved_share"),
            .cpu_cores = line.number("cpu_cores"),
-           .bytes_per_batch = line.number("read_bytes") / batches};
+           .bytes_per_batch = line.number("read_bytes") / batches,
+           .batch_bytes = line.number("batch_bytes") / batches,
+           .files_per_batch = line.number("files") / batches};
     out.reads_files = !line.has_value("read_bytes") || line.whole("files") > 0 ||
                       out.bytes_per_batch >= kNoData ||
                       line.number("storage_bytes") / batches >= kNoData;

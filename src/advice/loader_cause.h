@@ -19,14 +19,17 @@ struct LoaderCause {
   bool late = false;         // some waits were long enough to count as such
   std::int64_t workers = 0;  // 0: the training loop itself
   std::int64_t late_worker = -1;
-  std::int64_t passes = 1;   // over the loader
-  double first_wait_ns = 0;  // for the first batch of one
-  double make_ns = 0;        // one batch; 0: not known
-  std::int64_t needed = 0;   // workers that would keep up, as `loader` counts them; 0: not known
+  std::int64_t passes = 1;       // over the loader
+  double first_wait_ns = 0;      // for the first batch of one
+  double first_waits_share = 0;  // of all the waiting: for first batches
+  double make_ns = 0;            // one batch; 0: not known
+  std::int64_t needed = 0;  // workers that would keep up, as `loader` counts them; 0: not known
   double fetch_share = 0, transform_share = 0, collate_share = 0, starved_share = 0;
-  double cpu_cores = 0;  // that making a batch keeps busy
-  double bytes_per_batch = 0;
-  bool reads_files = true;  // false: all it needs is in memory already
+  double cpu_cores = 0;        // that making a batch keeps busy
+  double bytes_per_batch = 0;  // read
+  double batch_bytes = 0;      // of one batch; 0: not known
+  double files_per_batch = 0;  // opened; 0: none, or not known
+  bool reads_files = true;     // false: all it needs is in memory already
   bool on_gpu = true;
   bool several_ranks = false;  // of the job, which may share a machine
   std::optional<JobProcessors> cpus = std::nullopt;
@@ -50,6 +53,8 @@ struct LoaderCause {
   // To be written in the script: those that are wanted, and never more than the rank has processors
   // for. Text, because where the processors are not known the program must count them itself.
   std::string workers_to_set() const;
+  // Far more is read than a batch holds: whole files or chunks for a part of each.
+  bool reads_too_much() const;
   void explain(Sentence& into) const;
   std::optional<Change> change() const;
 

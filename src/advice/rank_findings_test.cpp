@@ -294,9 +294,9 @@ TEST(UnnamedTime, LeavesCollectionsToTheirRule) {
   EXPECT_DOUBLE_EQ(finding->measured.value, 0.5);
   EXPECT_EQ(finding->evidence.front().text.figures.front().value, 5e6);
   EXPECT_NE(finding->detail.form.find("garbage collector ran"), std::string::npos);
-  // Waits for a processor inside of collections are not taken off twice: 5 ms less 0.25 of 6.
+  // Waits for a processor inside of collections are not taken off twice: 5 ms less a quarter.
   const Advice crowded = with(4'000'000, 0.25);
-  EXPECT_DOUBLE_EQ(finding_of(crowded, "unnamed-time")->measured.value, 0.35);
+  EXPECT_DOUBLE_EQ(finding_of(crowded, "unnamed-time")->measured.value, 0.375);
   // What remains after the first includes what they share.
   EXPECT_TRUE(verdict_says(some, "What remains then"));
   EXPECT_FALSE(verdict_says(some, "may be gone with the first"));

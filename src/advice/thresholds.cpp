@@ -26,6 +26,9 @@ constexpr std::string_view kCompiled = "compiling";
 constexpr std::string_view kAnomaly = "anomaly-mode";
 constexpr std::string_view kBlocking = "blocking-launches";
 constexpr std::string_view kUnnamed = "unnamed-time";
+constexpr std::string_view kCalls = "operator-overhead";
+constexpr std::string_view kEvaluates = "evaluation";
+constexpr std::string_view kLoopParts = "loop-work";
 constexpr std::string_view kOptimizer = "unfused-optimizer";
 constexpr std::string_view kIdle = "gpu-idle";
 constexpr std::string_view kThresholdsTalk = "exposed-communication";
@@ -127,6 +130,21 @@ constexpr std::array kTable = std::to_array<Threshold>({
      "of the step, no operator, no named range and no wait for data; on the CPU alone"},
     {kUnnamed, "warning", 0.50, Unit::kShare, "the same"},
     {kUnnamed, "critical", 1.0, Unit::kShare, "the same; never reached, since nothing is sure"},
+    {kUnnamed, "pause", 0.05, Unit::kShare,
+     "of the step, the longest stretch: then it surely stands still"},
+    {kCalls, "notice", 0.30, Unit::kShare,
+     "of the step, operators and gaps between them too short for any arithmetic; on the CPU alone"},
+    {kCalls, "warning", 0.50, Unit::kShare, "the same"},
+    {kCalls, "critical", 1.0, Unit::kShare,
+     "the same; never reached, since how much of it can go is not known"},
+    {kEvaluates, "notice", 0.10, Unit::kShare,
+     "of the step, operators of a model without gradients; on the CPU alone"},
+    {kEvaluates, "warning", 0.20, Unit::kShare, "the same"},
+    {kEvaluates, "critical", 0.50, Unit::kShare, "the same, of the model that learns"},
+    {kLoopParts, "notice", 0.05, Unit::kShare,
+     "of the step, one callback or one named range without operators; on the CPU alone"},
+    {kLoopParts, "warning", 0.15, Unit::kShare, "the same"},
+    {kLoopParts, "critical", 0.40, Unit::kShare, "the same"},
     {kOptimizer, "notice", 0.05, Unit::kShare,
      "of the step, the GPU idle while the optimizer launches its work"},
     {kOptimizer, "warning", 0.10, Unit::kShare, "the same"},

@@ -34,6 +34,7 @@ constexpr std::array kAnalyses = {
     &kAnnotations,
     &kModules,
     &kStacks,
+    &kLoop,
     &kPatterns,
     &kAttentionAnalysis,
     &kAutotuning,

@@ -33,6 +33,7 @@ extern const Analysis kPatterns;
 extern const Analysis kProgram;
 extern const Analysis kModules;
 extern const Analysis kStacks;
+extern const Analysis kLoop;
 extern const Analysis kRoofline;
 extern const Analysis kMfu;
 extern const Analysis kCounters;

@@ -19,6 +19,7 @@ struct LogEntry {
   std::int64_t step = -1;  // the one that was running; -1: before the first
   std::int32_t level = 0;  // as Python counts: 30 is a warning, 40 an error
   std::string logger, thread, text;
+  std::int64_t thread_id = -1;  // as the system numbers it; -1: not known
 };
 
 // "warning" for 30; the number for what is in between.

@@ -69,7 +69,7 @@ def test_frames_hold_the_same_values(sample: tuple[str, stepscope.Run], name: st
         assert arrow.column_names == names
         assert arrow.to_pylist() == rows
         assert pl.DataFrame(table).rows(named=True) == rows
-        frame = table.to_pandas()
+        frame = table.to_pandas(sums=True)
         assert list(frame.columns) == names
         assert len(frame) == len(rows)
         for column in table.columns:
@@ -81,3 +81,19 @@ def test_frames_hold_the_same_values(sample: tuple[str, stepscope.Run], name: st
                     assert list(value) == expected
                 else:
                     assert value == expected
+
+
+def test_frames_hold_rows_of_one_kind(sample: tuple[str, stepscope.Run]) -> None:
+    """A row that adds up the others would count them twice; it is kept aside."""
+    _, run = sample
+    table = run.kernels(top=1).table
+    rows = list(table.rows())
+    if len(rows) < 2:
+        pytest.skip("one kernel, and no others")
+    assert rows[-1]["name"] is None
+    frame = table.to_pandas()
+    assert list(frame["name"]) == [rows[0]["name"]]
+    assert frame.attrs["sums"] == rows[1:]
+    assert table.to_polars().rows(named=True) == rows[:1]
+    assert len(table.to_pandas(sums=True)) == len(table.to_polars(sums=True)) == len(rows)
+    assert "sums" not in run.kernels(top=0).to_pandas().attrs

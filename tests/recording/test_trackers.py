@@ -44,6 +44,9 @@ print(json.dumps({
     "csv": client.download_artifacts(again, "stepscope/speed.csv"),
     "duration": [first.info.start_time, first.info.end_time],
     "run_ids": list(frame["run_id"]),
+    "sizes": list(frame["params.stepscope.batch_size"]),
+    "params": sorted(first.data.params),
+    "found": first.data.params["stepscope.first_finding"],
 }))
 """
 
@@ -67,6 +70,12 @@ def test_two_runs_in_mlflow(training_python: str, tmp_path: Path) -> None:
         "system/system_memory_usage_megabytes",
         "system/system_memory_usage_percentage",
     } <= set(said["system"])
+    # What tells the two apart; sent twice, there once.
+    assert said["sizes"] == ["4", "8"]
+    assert {f"stepscope.{name}" for name in ("script", "num_workers", "threads", "ranks")} <= set(
+        said["params"]
+    )
+    assert said["found"]
     steps = [step for step, _ in said["history"]]
     assert steps == sorted(set(steps))  # sent twice, there once
     assert len(steps) >= 20 and said["history"][-1][1] == said["rates"][0]

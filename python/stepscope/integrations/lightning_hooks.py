@@ -18,6 +18,7 @@ from stepscope.integrations.following import Follower
 from stepscope.integrations.harmless import harmless, say_failed, say_lost
 from stepscope.integrations.recorded import RecordedRun
 from stepscope.integrations.watched_saves import WatchedSaves
+from stepscope.recording.clocked import ClockedRange
 from stepscope.recording.profile import current, profile
 from stepscope.recording.saving import SAVE, Save
 
@@ -54,6 +55,14 @@ def profiler_class_for(trainer: Any) -> type[Any] | None:
     module = importlib.import_module(f"stepscope.integrations.{package}")
     found: type[Any] = module.Profiler
     return found
+
+
+def range_of(action_name: str) -> Any:
+    """Hooks of callbacks and modules are anybody's code: whether they work or wait is noted."""
+    is_hook = action_name.startswith("[Callback]") or (
+        action_name.startswith("[LightningModule]") and ".on_" in action_name
+    )
+    return ClockedRange(action_name) if is_hook else named_range(action_name)
 
 
 class StepCounter:
@@ -305,7 +314,7 @@ class ProfilerActions:
             self._recording = current()
         if action_name == _OF_STEP:
             return
-        action = Save() if action_name == SAVE else named_range(action_name)
+        action = Save() if action_name == SAVE else range_of(action_name)
         action.__enter__()
         self._open.append((action_name, action))
 

@@ -1,4 +1,4 @@
-"""A run into MLflow: rates, system metrics of all nodes, tables as json and csv, reports as files.
+"""A run into MLflow: what tells it from others, rates, system metrics, tables, reports as files.
 
     from stepscope.integrations.mlflow import log_run
     log_run("runs/exp1", tracking_uri="http://mlflow:5000")
@@ -21,6 +21,7 @@ from stepscope.errors import Error
 from stepscope.integrations.frame import Frame
 from stepscope.integrations.mlflow_server import why_unreachable, without_password
 from stepscope.integrations.packages import explain_missing
+from stepscope.integrations.parameters import parameters_of
 from stepscope.integrations.recorded import RecordedRun
 from stepscope.integrations.series import Point, rates, system_metrics
 from stepscope.integrations.tables import sent_text, tables_of
@@ -74,6 +75,7 @@ def log_run(
     tables = tables_of(run)
     for name, columns in tables.items():
         log_table(store, run_id, f"{_FOLDER}/{name}", columns)
+    log_parameters(store, run_id, run)
     store.set_tag(run_id, "stepscope.run", str(run.about.get("id", run.name)))
     has_page = bool(report and run.traces)
     if has_page:
@@ -132,6 +134,23 @@ def log_points(client: Any, run_id: str, points: Iterable[Point]) -> None:
     ]
     for first in range(0, len(metrics), _MOST_POINTS):
         client.log_batch(run_id, metrics=metrics[first : first + _MOST_POINTS])
+
+
+def log_parameters(client: Any, run_id: str, run: RecordedRun) -> None:
+    """What tells runs apart, in columns of MLflow's table.
+
+    What is there already stays: MLflow allows no parameter to change.
+    """
+    from mlflow.entities import Param
+
+    there = client.get_run(run_id).data.params
+    params = [
+        Param(f"{_FOLDER}.{name}", text)
+        for name, text in parameters_of(run).items()
+        if f"{_FOLDER}.{name}" not in there
+    ]
+    if params:
+        client.log_batch(run_id, params=params)
 
 
 def log_table(client: Any, run_id: str, name: str, columns: Mapping[str, list[Any]]) -> None:

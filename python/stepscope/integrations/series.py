@@ -116,6 +116,9 @@ def system_metrics(run: RecordedRun) -> list[Point]:
     end = max((point.time_ns for point in points), default=run.start_ns)
     for node, row in machines.items():
         points += _totals(named, node, row, end)
+    for row in answer["file_systems"].rows():
+        if row["path"] == "/":  # the one that MLflow looks at
+            points += _fullness(named, row, end)
     for (node, gpu), row in gpus.items():
         if row["mean_watts"] is not None:
             watts = row["mean_watts"]
@@ -131,6 +134,14 @@ def _totals(named: _Names, node: str, row: dict[str, Any], end: int) -> Iterator
     for name, key in (("receive", "received_bytes"), ("transmit", "sent_bytes")):
         if row[key] is not None:
             yield from named.add(node, f"network_{name}_megabytes", row[key] / _MEGA, end)
+
+
+def _fullness(named: _Names, row: dict[str, Any], end: int) -> Iterator[Point]:
+    """At the end of the run."""
+    node, used, left = row["node"], row["used_last_bytes"], row["available_min_bytes"]
+    yield from named.add(node, "disk_usage_percentage", 100 * row["used_max_share"], end)
+    yield from named.add(node, "disk_usage_megabytes", used / _MEGA, end)
+    yield from named.add(node, "disk_available_megabytes", left / _MEGA, end)
 
 
 class _Names:

@@ -32,6 +32,7 @@ _AWAITED: dict[str, tuple[str, str]] = {
     "safetensors.torch": ("stepscope.launched.save_hooks", "on_functions"),
     "accelerate.accelerator": ("stepscope.launched.save_hooks", "on_accelerator"),
     "torch.autograd": ("stepscope.launched.torch_hooks", "on_autograd"),
+    "transformers.trainer_callback": ("stepscope.launched.transformers_hooks", "on_callbacks"),
     "transformers.trainer": ("stepscope.launched.transformers_hooks", "on_trainer"),
     "lightning.pytorch.trainer.trainer": ("stepscope.launched.lightning_trainer", "on_trainer"),
     "pytorch_lightning.trainer.trainer": ("stepscope.launched.lightning_trainer", "on_trainer"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import ExitStack
 from types import TracebackType
@@ -249,6 +250,7 @@ class profile:  # noqa: N801  (read as a word: with stepscope.profile("runs/a") 
             self._oom.listen()
         if self.steps == 0:
             warn_of_another_rank(self.rank, self._notices)
+            note_threads()
         self.steps += 1
         self._batches.step_ended()
         self._advance(number)
@@ -425,6 +427,16 @@ _current: profile | None = None
 def current() -> profile | None:
     """The recording that runs in this process."""
     return _current
+
+
+def note_threads() -> None:
+    """How many share the work of one of torch's operators on the CPU."""
+    count = getattr(sys.modules.get("torch"), "get_num_threads", None)
+    if count is not None:
+        _capture.counter("torch threads", count())
+    asked = [os.environ.get(name, "") for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")]
+    if numbers := [int(one) for one in asked if one.isdecimal()]:
+        _capture.counter("asked threads", max(numbers))
 
 
 _warned: set[str] = set()  # by a process that only joined a recording

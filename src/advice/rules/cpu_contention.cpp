@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "advice/cpu_step.h"
 #include "advice/host_stall.h"
 #include "advice/job_processors.h"
 #include "advice/rule.h"
@@ -16,9 +17,10 @@ constexpr std::array kCpuContentionNeeds = std::to_array<Need>({{"steps", "times
 // Of a run without a trace.
 constexpr std::array kCpuContentionInstead =
     std::to_array<Need>({{"throughput", "phases"}, {"system", "processes"}});
-constexpr std::array<std::string_view, 2> kCpuContentionReads = {"system", "overview"};
 // A thread that has a processor launches, works and comes to its data sooner.
 constexpr std::array<std::string_view, 1> kCpuContentionExplains = {"launch-bound"};
+constexpr std::array<std::string_view, 6> kCpuContentionReads = {
+    "system", "overview", "time", "throughput", "loop", "dataloader"};
 
 // Of a step, in which the GPUs had nothing to do; all of it where they were not recorded.
 double idle_ns(const Facts& facts, const RankSteps& rank) {
@@ -82,7 +84,31 @@ void add_processes(Finding& finding, const Facts& facts, const RankSteps& rank) 
 // What keeps the processors busy that the training thread waits for.
 enum class Crowd : std::uint8_t { kOwn, kNeighbours, kUnclear };
 
-Crowd crowd_of(const Facts& facts, const std::optional<JobProcessors>& cpus) {
+// Threads that share one operator, as torch said; 0: not recorded.
+std::int64_t torch_threads(const Facts& facts, std::int32_t rank) {
+  for (const Line& line : facts.lines("time", "times", rank)) {
+    if (line.has_value("torch_threads")) return line.whole("torch_threads");
+  }
+  return 0;
+}
+
+// That the environment asks for, of every library; 0: not recorded.
+std::int64_t asked_threads(const Facts& facts, std::int32_t rank) {
+  for (const Line& line : facts.lines("time", "times", rank)) {
+    if (line.has_value("asked_threads")) return line.whole("asked_threads");
+  }
+  return 0;
+}
+
+// One operator alone wants more processors than the rank has.
+bool has_too_many_threads(const Facts& facts, std::int32_t rank,
+                          const std::optional<JobProcessors>& cpus) {
+  return cpus &&
+         std::max(torch_threads(facts, rank), asked_threads(facts, rank)) > cpus->per_rank();
+}
+
+Crowd crowd_of(const Facts& facts, std::int32_t rank, const std::optional<JobProcessors>& cpus) {
+  if (has_too_many_threads(facts, rank, cpus)) return Crowd::kOwn;
   if (!cpus || !cpus->load_known) return Crowd::kUnclear;
   const double full = facts.threshold(kCpuContention.id, "full");
   // It fills what it has, or its processes alone want more than that.
@@ -107,6 +133,47 @@ bool is_of_workers(const Facts& facts, std::int32_t rank) {
   const auto training = process_of(facts, rank, true);
   const auto started = process_of(facts, rank, false);
   return training && started && started->number("mean_cores") > training->number("mean_cores");
+}
+
+// An operator is done when the last of its threads is, and those wait for each other.
+void say_too_many_threads(Finding& finding, const Facts& facts, const JobProcessors& cpus,
+                          std::int32_t rank) {
+  const std::int64_t torch = torch_threads(facts, rank);
+  const std::int64_t asked = asked_threads(facts, rank);
+  const std::string right = std::to_string(cpus.threads());
+  const auto processors = count(static_cast<double>(cpus.per_rank()));
+  if (asked > cpus.per_rank()) {
+    finding.title = {"OMP_NUM_THREADS asks for {} threads on {} processors",
+                     {count(static_cast<double>(asked)), processors}};
+    finding.detail = {
+        "Libraries share the work of an operator among {} threads, as the "
+        "environment asks, and the process may use {} processors. ",
+        {count(static_cast<double>(asked)), processors}};
+    if (torch > 0 && torch < asked) {
+      finding.detail.form += "Torch itself took {} of them. ";
+      finding.detail.figures.push_back(count(static_cast<double>(torch)));
+    }
+  } else {
+    finding.title = {"Torch computes with {} threads on {} processors",
+                     {count(static_cast<double>(torch)), processors}};
+    finding.detail = {
+        "Each operator on the CPU is shared out among {} threads "
+        "(torch.set_num_threads), and the process may use {} processors. ",
+        {count(static_cast<double>(torch)), processors}};
+  }
+  finding.detail.form +=
+      "Threads take turns then, and an operator is done when the last of them is; those that are "
+      "done use processor time while they wait. The thread that {} was ready and had no processor "
+      "{} of the time.";
+  finding.detail.figures.emplace_back(work_of_thread(facts));
+  finding.detail.figures.push_back(share(cpus.waited_share));
+  finding.changes.push_back(
+      {"Let libraries have as many threads as the process has processors, less its workers.",
+       "export OMP_NUM_THREADS=" + right +
+           "  # in the job's script, before python or torchrun\ntorch.set_num_threads(" + right +
+           ")  # or in the program"});
+  finding.changes.push_back({"Ask for more processors, one for each thread.",
+                             "#SBATCH --cpus-per-task=" + std::to_string(std::max(torch, asked))});
 }
 
 void say_own(Finding& finding, const Facts& facts, const JobProcessors& cpus) {
@@ -189,9 +256,89 @@ void say_unclear(Finding& finding, const Facts& facts, const std::optional<JobPr
        "torch.set_num_threads(len(os.sched_getaffinity(0)))"});
 }
 
+// A trace alone: operators that stop in the middle, now this one and now that.
+double interrupted_ns(const Facts& facts, const RankSteps& rank) {
+  constexpr double kNames = 5;
+  for (const Line& line : facts.lines("loop", "interruptions", rank.rank)) {
+    const bool often = 2 * line.number("in_steps") >= line.number("steps");
+    return often && line.number("names") >= kNames ? line.number("mean_ns") : 0;
+  }
+  return 0;
+}
+
+// Whether worker processes make the batches of this rank, as far as the trace names its loader.
+bool has_loader_workers(const Facts& facts, std::int32_t rank) {
+  for (const Line& line : facts.lines("dataloader", "loaders", rank)) {
+    if (line.text("loader").find("MultiProcess") != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+std::vector<Finding> judge_interruptions(const Facts& facts) {
+  const auto ranks = worst_ranks(
+      facts, kCpuContention.id, [&](const RankSteps& rank) { return interrupted_ns(facts, rank); });
+  if (ranks.empty()) return {};
+  const RankSteps& rank = *ranks.front().rank;
+  const double seen = interrupted_ns(facts, rank);
+  const Line line = facts.lines("loop", "interruptions", rank.rank).front();
+  const bool workers = has_loader_workers(facts, rank.rank);
+  // As much again may pass in calls and between operators, where other waits look the same.
+  constexpr double kElsewhere = 2.5;
+  Finding finding = begin_finding(facts, kCpuContention, ranks, kHidden * seen, kElsewhere * seen);
+  finding.level = std::min(finding.level, Level::kWarning);
+  finding.measured.threshold = facts.threshold_of(kCpuContention.id, finding.level);
+  finding.confidence = std::min(finding.confidence, Confidence::kMedium);
+  finding.measured.name = "operators that stop in the middle, of the step";
+  finding.title = {workers ? "Training and its loader's workers have too few processors: operators "
+                             "stop in the middle for {} of each step"
+                           : "Training has no processor again and again: operators stop in the "
+                             "middle for {} of each step",
+                   {share(ranks.front().share)}};
+  finding.detail = {
+      "{} times in {} steps an operator that usually takes some microseconds took up to {}, at "
+      "another place in each step and in {} operators of different names ({} among them). No "
+      "operator does that by itself: its thread had to give its processor to another.",
+      {count(line.number("times")), count(line.number("steps")), nanos(line.number("longest_ns")),
+       count(line.number("names")), line.text("longest_in")}};
+  finding.about_gain.form +=
+      " The larger figure counts as much again and a half: waits in calls and between operators, "
+      "where the trace cannot tell them from others.";
+  finding.evidence.push_back(
+      {.text = {"{} per step, in {} of {} steps",
+                {nanos(seen), count(line.number("in_steps")), count(line.number("steps"))}},
+       .rank = rank.rank});
+  if (workers) {
+    finding.detail.form +=
+        " Its loader has workers, which need processors, too; how many the process may use, the "
+        "trace does not say.";
+    finding.changes.push_back(
+        {"Give the process a processor for each worker and one for itself; or start no more "
+         "workers than it has processors, less one.",
+         "print(sorted(os.sched_getaffinity(0)))  # that it may use\n"
+         "loader = DataLoader(dataset, num_workers=max(1, len(os.sched_getaffinity(0)) - 1), "
+         "...)"});
+  }
+  finding.changes.push_back(
+      {"See which processors it may use, how many threads it starts, and what else runs there.",
+       "print(sorted(os.sched_getaffinity(0)), torch.get_num_threads())\n"
+       "export OMP_NUM_THREADS=1  # in each worker: worker_init_fn, torch.set_num_threads(1)"});
+  finding.verify =
+      "Record again with stepscope: `stepscope analyze system --table processes new.json` says how "
+      "long it waits for a processor.";
+  return {finding};
+}
+
 std::vector<Finding> judge_cpu_contention(const Facts& facts) {
-  const auto ranks = worst_ranks(facts, kCpuContention.id,
-                                 [&](const RankSteps& rank) { return cost_ns(facts, rank); });
+  if (facts.lines("system", "processes").empty()) return judge_interruptions(facts);
+  const auto ranks = worst_ranks(facts, kCpuContention.id, [&](const RankSteps& rank) {
+    // A setting that is wrong is worth a notice, whatever it cost here.
+    const bool is_wrong =
+        trains_on_cpu(facts) &&
+        has_too_many_threads(facts, rank.rank, job_processors(facts, rank.rank)) &&
+        process_of(facts, rank.rank, true);
+    const double least = facts.threshold(kCpuContention.id, "notice") * rank.step_ns;
+    return std::max(cost_ns(facts, rank), is_wrong ? least : 0);
+  });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const Line process = *process_of(facts, rank.rank, true);
@@ -207,11 +354,28 @@ std::vector<Finding> judge_cpu_contention(const Facts& facts) {
   finding.title.figures = {share(process.number("waited_share"))};
   finding.measured.name =
       "the training thread is ready to run, has no processor, and no GPU hides it, of the step";
-  const Crowd crowd = crowd_of(facts, cpus);
-  if (crowd == Crowd::kOwn) say_own(finding, facts, *cpus);
+  const Crowd crowd = crowd_of(facts, rank.rank, cpus);
+  const bool too_many = has_too_many_threads(facts, rank.rank, cpus);
+  if (too_many) {
+    say_too_many_threads(finding, facts, *cpus, rank.rank);
+    // What threads cost that wait for each other, no counter of the system says.
+    if (most < rank.step_ns / 2) finding.gain->high = static_cast<base::Nanos>(rank.step_ns / 2);
+  } else if (crowd == Crowd::kOwn) {
+    say_own(finding, facts, *cpus);
+  }
+  // What others on the machine do is no fault of the job, and never above one.
+  if (crowd == Crowd::kNeighbours) {
+    finding.level = std::min(finding.level, Level::kNotice);
+    finding.measured.threshold = facts.threshold_of(kCpuContention.id, finding.level);
+    if (trains_on_cpu(facts)) {
+      finding.detail.form += " It may have cost up to {} of a step.";
+      finding.detail.figures.push_back(nanos(static_cast<double>(finding.gain->high)));
+      finding.gain.reset();
+    }
+  }
   if (crowd == Crowd::kNeighbours) say_neighbours(finding, facts, *cpus);
   if (crowd == Crowd::kUnclear) say_unclear(finding, facts, cpus);
-  if (most > cost_ns(facts, rank)) {
+  if (finding.gain && !too_many && most > cost_ns(facts, rank)) {
     finding.about_gain.form +=
         " It assumes that the thread of the backward pass, which was not measured, waits as long.";
   }
@@ -224,7 +388,9 @@ std::vector<Finding> judge_cpu_contention(const Facts& facts) {
 
 std::string why_not_cpu_contention(const Facts& facts) {
   const auto processes = facts.lines("system", "processes");
-  if (processes.empty()) return std::string(kNotByStepscope);
+  const bool is_seen = std::ranges::any_of(
+      facts.ranks(), [&](const RankSteps& rank) { return interrupted_ns(facts, rank) > 0; });
+  if (processes.empty()) return is_seen ? std::string() : std::string(kNotByStepscope);
   const bool any = std::ranges::any_of(
       processes, [](const Line& line) { return line.has_value("waited_share"); });
   return any ? std::string()

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "advice/cpu_step.h"
 #include "advice/host_stall.h"
 #include "advice/loader_cause.h"
 #include "advice/rule.h"
@@ -300,9 +301,39 @@ void say_if_starting(Finding& finding, const LoaderCause& cause) {
                              "pass: {} of the time";
 }
 
-// A recording of the host alone: how long the loop waits is known, and nothing else. Workers may
-// need the cores that the model computes on, and a GPU that was not recorded may have been at work:
-// nothing of it is sure to be gained.
+// Of the wait in which the training loop makes its batch itself and had no processor: others on the
+// machine keep it waiting then, and no loader.
+double starved_of(const LoaderCause& cause) {
+  return cause.watched && cause.workers == 0 ? std::clamp(cause.starved_share, 0.0, 1.0) : 0;
+}
+
+// What workers surely save of a wait on a machine without a GPU: those that wait for storage or a
+// network need no processor, others need one that is free. As many as the change names.
+double surely_saved(const Facts& facts, const RankSteps& rank, const LoaderCause& cause,
+                    double wait_ns, double step_ns) {
+  if (!cause.watched || !facts.saw_no_gpu() || wait_ns <= 0) return 0;
+  if (cause.waits_at_start() && cause.passes > 1 && cause.workers > 0) {
+    const auto passes = static_cast<double>(cause.passes);
+    return kHidden * cause.first_waits_share * wait_ns * (passes - 1) / passes;
+  }
+  if (!cause.workers_help() || !cause.cpus || cause.make_ns <= 0) return 0;
+  const double rest = std::max(0.0, step_ns - wait_ns);  // the work on a batch
+  const double free = std::max(0.0, cause.cpus->usable - cause.cpus->own_cores);
+  const double by_cores = cause.cpu_cores > 0 ? free / cause.cpu_cores : 1e9;
+  const auto set =
+      static_cast<double>(std::min(cause.wanted(), std::max<std::int64_t>(cause.served(), 1)));
+  const double side_by_side = std::max(1.0, std::min(set, by_cores));
+  const double each = cause.make_ns / side_by_side;  // a batch comes so often
+  if (by_cores < 1) return 0;                        // no processor is free for a worker
+  const double left = std::max(0.0, each - rest);
+  const double crowding =
+      facts.threshold(kInputBound.id, "crowding") * rest * std::min(1.0, cause.cpu_cores);
+  return std::max(0.0, kHidden * (wait_ns - left) - crowding);
+}
+
+// A recording of the host alone: how long the loop waits is known. Workers may need the cores that
+// the model computes on, and a GPU that was not recorded may have been at work: nothing of it is
+// sure to be gained then.
 std::vector<Finding> input_bound_judge_host(const Facts& facts) {
   const bool on_gpu = is_traced(facts) && facts.no_device_work().empty();
   const auto ranks = worst_ranks(facts, kInputBound.id, [&](const RankSteps& rank) {
@@ -310,28 +341,41 @@ std::vector<Finding> input_bound_judge_host(const Facts& facts) {
     const double traced = wait_on_host(facts, rank);
     // A GPU that was seen at work while the loop waited loses nothing by it.
     if (on_gpu && (!untraced || !wait_more(*untraced, traced))) return 0.0;
-    return untraced ? untraced->wait_share * rank.step_ns : traced;
+    const double own = 1 - starved_of(loader_cause(facts, rank.rank));
+    const double all = own * (untraced ? untraced->wait_share * rank.step_ns : traced);
+    // On a crowded machine the step is longer, and its faults are not smaller for that.
+    return facts.saw_no_gpu() ? all * cpu_step_ns(facts, rank) / own_step_ns(facts, rank) : all;
   });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const auto untraced = untraced_steps(facts, rank);
   const double wait = untraced ? untraced->wait_ns() : wait_on_host(facts, rank);
+  const LoaderCause cause = loader_cause(facts, rank.rank);
+  const double starved = starved_of(cause) * wait;
+  const double sure =
+      surely_saved(facts, rank, cause, wait - starved, untraced ? untraced->step_ns : rank.step_ns);
   Loader loader = is_traced(facts) ? loader_of(facts, rank.rank) : Loader();
   if (loader.name.empty()) loader = watched_loader_of(facts, rank.rank);
-  Finding finding = begin_finding(facts, kInputBound, ranks, 0, wait);
-  finding.level = std::min(finding.level, Level::kWarning);
+  Finding finding = begin_finding(facts, kInputBound, ranks, sure, wait);
+  // What a GPU did meanwhile is not known.
+  if (!facts.saw_no_gpu()) finding.level = std::min(finding.level, Level::kWarning);
   finding.measured.threshold = facts.threshold_of(kInputBound.id, finding.level);
   finding.confidence = std::min(finding.confidence, Confidence::kMedium);
-  finding.title = {"The training loop waits for data: {} of each step",
-                   {share(ranks.front().share)}};
+  const double step = untraced ? untraced->step_ns : rank.step_ns;
+  finding.title = {"The training loop waits for data: {} of each step", {share(wait / step)}};
+  finding.measured.value = wait / step;
   finding.measured.name = "the loop waits for data, of the step; time on the CPU";
   finding.detail = {untraced ? "A step waits {} for its batch ({}), the mean of {} steps. "
                              : "Every step waits {} for its batch ({}). ",
                     {nanos(wait), std::string_view(loader.name)}};
   if (untraced) finding.detail.figures.push_back(count(untraced->steps));
-  const LoaderCause cause = loader_cause(facts, rank.rank);
   say_if_starting(finding, cause);
   add_maker(finding, loader, cause);
+  if (starved > kNoise * rank.median_ns) {
+    finding.detail.form +=
+        " In {} of the wait the loop was ready and had no processor: that is not counted here.";
+    finding.detail.figures.push_back(nanos(starved));
+  }
   finding.detail.form +=
       on_gpu
           ? " In the traced steps the GPU did not wait for data; what it did in the others is not "
@@ -349,7 +393,8 @@ std::vector<Finding> input_bound_judge_host(const Facts& facts) {
     add_traced(finding, rank, wait_on_host(facts, rank));
     finding.measured.whole_ns = untraced->step_ns;
     finding.untraced_step_ns = static_cast<base::Nanos>(untraced->step_ns);
-    finding.gain = Gain{0, static_cast<base::Nanos>(std::ceil(wait))};
+    finding.gain = Gain{static_cast<base::Nanos>(sure),
+                        static_cast<base::Nanos>(std::ceil(std::max(wait, sure)))};
   }
   finding.changes = input_bound_changes_for(facts, loader, cause);
   finding.verify = untraced || !is_traced(facts) ? kVerifyWatched : kVerify;

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "advice/cpu_step.h"
 #include "advice/host_stall.h"
 #include "advice/job_processors.h"
 #include "advice/rule.h"
@@ -15,7 +16,8 @@ namespace {
 
 constexpr std::array kUnnamedTimeNeeds =
     std::to_array<Need>({{"steps", "times"}, {"steps", "steps"}});
-constexpr std::array<std::string_view, 2> kUnnamedTimeReads = {"stalls", "system"};
+constexpr std::array<std::string_view, 4> kUnnamedTimeReads = {"stalls", "system", "loop",
+                                                               "throughput"};
 
 // One step. What Python's garbage collector took of it has a rule of its own.
 struct Step {
@@ -51,18 +53,42 @@ double median_of(const std::vector<Step>& steps, double Step::* part) {
   return analysis::median_of(std::move(values));
 }
 
-// Time in which the thread had no processor has a rule of its own, too; waits inside of collections
-// are theirs.
+// Time without a name, less what tracing adds between operators.
+double all_unnamed_of(const Facts& facts, const RankSteps& rank) {
+  const double usual = median_of(unnamed_time_steps_of(facts, rank), &Step::other_ns);
+  double traced = 0;
+  for (const Line& line : facts.lines("loop", "parts", rank.rank)) {
+    if (line.text("part") == "Python") traced = line.number("mean_ns");
+  }
+  return std::max(0.0, usual - std::max(0.0, traced - loop_part(facts, rank, "Python").ns));
+}
+
+// Time in which the thread had no processor has a rule of its own, too.
 double waited_of(const Facts& facts, const RankSteps& rank) {
-  const auto process = process_of(facts, rank.rank, true);
-  if (!process) return 0;
-  const double collected = median_of(unnamed_time_steps_of(facts, rank), &Step::collected_ns);
-  return process->number("waited_share") * std::max(0.0, rank.median_ns - collected);
+  return starved_in(facts, rank, all_unnamed_of(facts, rank));
 }
 
 double unnamed_of(const Facts& facts, const RankSteps& rank) {
-  const double usual = median_of(unnamed_time_steps_of(facts, rank), &Step::other_ns);
-  return std::max(0.0, usual - waited_of(facts, rank));
+  return std::max(0.0, all_unnamed_of(facts, rank) - waited_of(facts, rank));
+}
+
+// Stretches too long for Python on its way to the next operator: the loop stands still.
+double surely_still_ns(const Facts& facts, const RankSteps& rank, double unnamed) {
+  const LoopPart pauses = loop_part(facts, rank, "pauses");
+  const double often = cpu_step_ns(facts, rank) * facts.threshold(kUnnamedTime.id, "pause");
+  if (pauses.longest_ns < often) return 0;
+  return kHidden * std::clamp(pauses.ns - waited_of(facts, rank), 0.0, unnamed);
+}
+
+// Python's functions that were seen in it, where stacks were recorded.
+std::vector<std::string> functions_of(const Facts& facts, const RankSteps& rank) {
+  constexpr double kMuch = 0.02;
+  std::vector<std::string> out;
+  for (const Line& line : facts.lines("loop", "functions", rank.rank)) {
+    if (line.number("share") < kMuch || out.size() == kMostEvidence) break;
+    out.emplace_back(line.text("function"));
+  }
+  return out;
 }
 
 // The steps with the most of it, to look at.
@@ -80,9 +106,16 @@ void add_unnamed_time_steps(Finding& finding, const Facts& facts, const RankStep
   }
 }
 
-std::vector<Change> unnamed_time_changes_for(const Facts& facts) {
+std::vector<Change> unnamed_time_changes_for(const Facts& facts, bool has_stacks) {
   const bool own = facts.recorder() != Recorder::kTorchProfiler;
   const std::string range = own ? "stepscope.range" : "torch.profiler.record_function";
+  if (has_stacks) {
+    return {{"Do it more rarely, or hand the work to a thread or process of its own.",
+             "if step % 100 == 0: ..."},
+            {"Let every line of the function be timed.",
+             "@stepscope.lines(memory=False)\ndef train_one_epoch(...):\n    ...\n"
+             "print(stepscope.lines_report(\"train_one_epoch\"))"}};
+  }
   return {{"Put names on the parts of the loop, and record again: `stepscope report` then shows "
            "each with its time.",
            "with " + range + "(\"logging\"):\n    log(metrics)\nwith " + range +
@@ -96,17 +129,21 @@ std::vector<Change> unnamed_time_changes_for(const Facts& facts) {
 
 std::vector<Finding> judge_unnamed_time(const Facts& facts) {
   if (facts.no_device_work().empty()) return {};
-  const auto ranks = worst_ranks(facts, kUnnamedTime.id,
-                                 [&](const RankSteps& rank) { return unnamed_of(facts, rank); });
+  const auto ranks = worst_ranks(facts, kUnnamedTime.id, [&](const RankSteps& rank) {
+    return unnamed_of(facts, rank) / own_step_ns(facts, rank) * rank.step_ns;
+  });
   if (ranks.empty()) return {};
   const RankSteps& rank = *ranks.front().rank;
   const double unnamed = unnamed_of(facts, rank);
-  Finding finding = begin_finding(facts, kUnnamedTime, ranks, 0, unnamed);
+  const double still = trains_on_cpu(facts) ? surely_still_ns(facts, rank, unnamed) : 0;
+  Finding finding = begin_finding(facts, kUnnamedTime, ranks, 0, 0);
+  set_cpu_gain(facts, rank, finding, still, unnamed);
   finding.level = std::min(finding.level, Level::kWarning);  // what it is, is not known
   finding.measured.threshold = facts.threshold_of(kUnnamedTime.id, finding.level);
   finding.confidence = std::min(finding.confidence, Confidence::kMedium);
   finding.title = {"{} of each step passes in code that has no name in the recording",
-                   {share(ranks.front().share)}};
+                   {share(std::min(1.0, unnamed / cpu_step_ns(facts, rank)))}};
+  finding.measured.value = std::min(1.0, unnamed / cpu_step_ns(facts, rank));
   finding.measured.name = "no operator, no named range and no wait for data, of the step";
   finding.detail = {
       "{} per step lie outside the forward pass, the backward pass, the optimizer and the data "
@@ -114,6 +151,18 @@ std::vector<Finding> judge_unnamed_time(const Facts& facts) {
       "loop itself: logging, printing, writing files, metrics in NumPy, sleeping, waiting for "
       "another process; or, where a model is very small, Python's own cost between operators.",
       {nanos(unnamed)}};
+  const std::vector<std::string> functions = functions_of(facts, rank);
+  if (!functions.empty()) {
+    finding.title.form = "{} of each step passes in Python, most of it in {}";
+    finding.title.figures.emplace_back(std::string_view(functions.front()));
+    finding.detail.form += " The recorded stacks name the function that takes longest: {}.";
+    finding.detail.figures.emplace_back(std::string_view(functions.front()));
+  }
+  if (still > 0) {
+    finding.detail.form += " {} of it pass in stretches of more than 0.1 ms, up to {} at a time.";
+    finding.detail.figures.push_back(nanos(loop_part(facts, rank, "pauses").ns));
+    finding.detail.figures.push_back(nanos(loop_part(facts, rank, "pauses").longest_ns));
+  }
   const double collected = median_of(unnamed_time_steps_of(facts, rank), &Step::collected_ns);
   if (collected > kNoise * rank.median_ns) {
     finding.detail.form += " In {} more Python's garbage collector ran: that is not counted here.";
@@ -126,7 +175,7 @@ std::vector<Finding> judge_unnamed_time(const Facts& facts) {
     finding.detail.figures.push_back(nanos(waited));
   }
   add_unnamed_time_steps(finding, facts, rank);
-  finding.changes = unnamed_time_changes_for(facts);
+  finding.changes = unnamed_time_changes_for(facts, !functions.empty());
   finding.verify =
       "Record again: `stepscope analyze steps --table parts new.json` shows less under 'other'.";
   return {finding};

@@ -330,7 +330,8 @@ constexpr std::array kLoaderLoaderColumns = std::to_array<base::ColumnShape>({
     {"mean_ready", Type::kReal, Unit::kNone, "batches that were ready when the loop asked"},
     {"late_worker", Type::kInt, Unit::kId, "the worker that was waited for longest"},
     {"cause", Type::kText, Unit::kNone, "what most of the waiting was for"},
-    {"make_ns", Type::kReal, Unit::kNanos, "mean time to make one of these batches"},
+    {"make_ns", Type::kReal, Unit::kNanos,
+     "mean time to make one of these batches; without the first of each process"},
     {"between_ns", Type::kReal, Unit::kNanos,
      "mean time the loop works on a batch before it asks for the next; traced steps left out"},
     {"workers_needed", Type::kInt, Unit::kCount,
@@ -346,6 +347,8 @@ constexpr std::array kLoaderLoaderColumns = std::to_array<base::ColumnShape>({
     kRead,
     {"batches_per_second", Type::kReal, Unit::kPerSecond,
      "that can be made: by all workers side by side, if none of them ever waits"},
+    {"batch_bytes", Type::kInt, Unit::kBytes,
+     "of the tensors and arrays of the batches; empty: not known"},
 });
 
 constexpr std::array kLoaderWorkerColumns = std::to_array<base::ColumnShape>({
@@ -464,11 +467,12 @@ void add_loader(base::Table& table, std::int32_t rank, const LoaderKey& key, Loa
       ratio_loader(sums.ready, sums.ready_known),
       Cell(sums.late_worker()),
       cause ? Cell(name_of(*cause)) : Cell(Null{}),
-      known ? Cell(made.lengths.mean()) : Cell(Null{}),
+      known ? Cell(sums.make_ns()) : Cell(Null{}),
       sums.between.count() > 0 ? Cell(sums.between.mean()) : Cell(Null{}),
       Cell(sums.workers_needed())};
   add_made(row, made);
   row.push_back(Cell(capacity));
+  row.push_back(Cell(made.batch_bytes.value()));
   table.add(row);
 }
 

@@ -38,6 +38,7 @@ enum class Sign : std::uint8_t {
   kReadBytes,
   kStorageBytes,
   kFiles,
+  kBatchBytes,
   kAhead,
   kSetting,  // of the loader
 };
@@ -65,6 +66,7 @@ constexpr std::array kSigns = std::to_array<SignName>({
     {"loader read_bytes", Sign::kReadBytes},
     {"loader storage_bytes", Sign::kStorageBytes},
     {"loader files", Sign::kFiles},
+    {"loader batch_bytes", Sign::kBatchBytes},
     {"loader ahead", Sign::kAhead},
 });
 
@@ -327,6 +329,9 @@ class Reading {
         break;
       case Sign::kReadBytes:
         made.read_bytes = value;
+        break;
+      case Sign::kBatchBytes:
+        made.batch_bytes = value;
         break;
       case Sign::kStorageBytes:
         made.storage_bytes = value;

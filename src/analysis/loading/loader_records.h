@@ -31,7 +31,8 @@ struct MadeBatch {
   std::optional<base::Nanos> starved_ns = {};    // waited for a core
   std::optional<base::Bytes> read_bytes = {}, storage_bytes = {};
   std::optional<std::int64_t> files = {};
-  bool counts = true;  // it began in a step the user asked for
+  std::optional<base::Bytes> batch_bytes = {};  // of its tensors and arrays
+  bool counts = true;                           // it began in a step the user asked for
 
   base::Nanos length() const { return end - start; }
   base::Nanos fetch_ns() const;  // what transform and collate leave

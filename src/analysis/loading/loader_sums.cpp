@@ -21,6 +21,7 @@ void MadeSums::add(const MadeBatch& one) {
   storage_bytes.add(one.storage_bytes);
   files.add(one.files);
   samples.add(one.samples);
+  batch_bytes.add(one.batch_bytes);
 }
 
 std::optional<double> MadeSums::share_of(const std::optional<std::int64_t>& part) const {
@@ -85,17 +86,19 @@ std::optional<double> LoaderSums::capacity() const {
   return sum > 0 ? std::optional(sum) : std::nullopt;
 }
 
+std::optional<double> LoaderSums::make_ns() const {
+  const Durations& lengths = later_made.count() > 0 ? later_made : made.lengths;
+  return lengths.count() > 0 ? std::optional(lengths.mean()) : std::nullopt;
+}
+
 std::optional<std::int64_t> LoaderSums::workers_needed() const {
   constexpr double kHeadroom = 1.1;  // a worker that is always busy does not keep up
   constexpr double kMost = 1e6;
-  const bool has_later = later_made.count() > 0;
-  const Durations& lengths = has_later ? later_made : made.lengths;
-  const Nanos starved = has_later ? later_starved_ns : made.starved_ns.sum;
-  if (lengths.count() == 0 || between.count() == 0 || between.sum() <= 0) return std::nullopt;
-  const double make = static_cast<double>(std::max<Nanos>(0, lengths.sum() - starved)) /
-                      static_cast<double>(lengths.count());
+  const auto each = make_ns();
+  if (!each || between.count() == 0 || between.sum() <= 0) return std::nullopt;
+  const double ready = 1 - std::min(1.0, made.share_of(made.starved_ns.value()).value_or(0));
   return static_cast<std::int64_t>(
-      std::clamp(std::ceil(kHeadroom * make / between.mean()), 1.0, kMost));
+      std::clamp(std::ceil(kHeadroom * *each * ready / between.mean()), 1.0, kMost));
 }
 
 namespace {
@@ -133,7 +136,6 @@ void add_wait(LoaderSums& sums, LoopTime& slowed, const BatchWait& wait, const M
   if (made != nullptr) sums.made.add(*made);
   if (made != nullptr && !is_first_of_process(*made)) {
     sums.later_made.add(made->length());
-    sums.later_starved_ns += made->starved_ns.value_or(0);
   }
   if (wait.length() < least) return;
   ++sums.waited;

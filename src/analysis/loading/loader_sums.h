@@ -33,7 +33,7 @@ struct MadeSums {
   Durations lengths = {};
   base::Nanos fetch_ns = 0;
   KnownSum transform_ns = {}, collate_ns = {}, cpu_ns = {}, starved_ns = {};
-  KnownSum read_bytes = {}, storage_bytes = {}, files = {}, samples = {};
+  KnownSum read_bytes = {}, storage_bytes = {}, files = {}, samples = {}, batch_bytes = {};
 
   void add(const MadeBatch& one);
   // Of the time of all; nothing where it is not known.
@@ -83,7 +83,6 @@ struct LoaderSums {
   MadeSums made = {};  // the batches that came
   // Of them, without the first of each process, which imports and opens files.
   Durations later_made = {};
-  base::Nanos later_starved_ns = 0;
   Durations between = {};  // what the loop does with a batch until it asks for the next
   std::map<std::int64_t, WorkerSums> workers = {};
   std::map<LateCause, base::Nanos> causes = {};  // what the waits were for, by their length
@@ -96,6 +95,8 @@ struct LoaderSums {
   std::optional<std::int64_t> late_worker() const;
   // Batches a second that can be made: by all workers side by side, or by the loop itself.
   std::optional<double> capacity() const;
+  // Of the first batch of a process only where there are no others: it imports and opens files.
+  std::optional<double> make_ns() const;
   // That would keep up, each on a core of its own; at least 1. Nothing: not known.
   std::optional<std::int64_t> workers_needed() const;
 };

@@ -1,6 +1,7 @@
-// What the run said: warnings and errors of its log, with the step they belong to.
+// What the run said: the lines of its log, with the step they belong to.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <map>
 #include <string>
 #include <vector>
@@ -25,7 +26,7 @@ using trace::LogEntry;
 constexpr std::array<std::string_view, 5> kLevels = {"debug", "info", "warning", "error",
                                                      "critical"};
 constexpr std::array kLogParameters = std::to_array<Parameter>({
-    {"level", ParameterType::kChoice, "warning", "lines of this level and above", kLevels},
+    {"level", ParameterType::kChoice, "debug", "lines of this level and above", kLevels},
     {"top", ParameterType::kCount, "20", "lines per rank, the first. 0: all"},
 });
 
@@ -48,6 +49,8 @@ constexpr std::array kLineColumns = std::to_array<base::ColumnShape>({
     {"process", Type::kInt, Unit::kId, "of which process"},
     {"thread", Type::kText, Unit::kNone, "on which thread"},
     {"rest", Type::kText, Unit::kNone, "the lines after the first, such as a traceback"},
+    {"utc", Type::kText, Unit::kNone, "when it came, by the clock on the wall, in UTC"},
+    {"thread_id", Type::kInt, Unit::kId, "of that thread, as the system numbers it"},
 });
 constexpr std::array<std::string_view, 1> kLogLines = {"lines"};
 constexpr std::array kLogTables = std::to_array<base::TableShape>({
@@ -109,6 +112,19 @@ std::map<std::int32_t, std::vector<LogLine>> lines_by_rank(const RunView& view) 
   return ranks;
 }
 
+// "2026-10-01T12:17:06.123456Z".
+std::string utc_text(Nanos unix_ns) {
+  namespace chrono = std::chrono;
+  const chrono::sys_time<chrono::nanoseconds> time{chrono::nanoseconds(unix_ns)};
+  const auto day = chrono::floor<chrono::days>(time);
+  const chrono::year_month_day date(day);
+  const chrono::hh_mm_ss clock(chrono::floor<chrono::microseconds>(time - day));
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
+                     clock.subseconds().count());
+}
+
 base::Cell step_cell(const LogLine& line) {
   return line.step < 0 ? base::Cell(base::Null{}) : base::Cell(line.step);
 }
@@ -132,7 +148,7 @@ void add_levels(base::Table& table, std::int32_t rank, const std::vector<LogLine
 
 // How many lines were left out.
 std::size_t add_log_lines(base::Table& table, std::int32_t rank, const std::vector<LogLine>& lines,
-                          std::int32_t least, std::size_t top) {
+                          std::int32_t least, std::size_t top, Nanos zero) {
   std::size_t shown = 0;
   std::size_t left_out = 0;
   for (const LogLine& line : lines) {
@@ -145,10 +161,11 @@ std::size_t add_log_lines(base::Table& table, std::int32_t rank, const std::vect
     ++shown;
     const std::string_view text = entry.text;
     const std::size_t first = std::min(text.find('\n'), text.size());
-    table.add(
-        {rank, step_cell(line), line.time, trace::level_name(entry.level), entry.logger,
-         text.substr(0, first), line.by->pid, entry.thread,
-         first == text.size() ? base::Cell(base::Null{}) : base::Cell(text.substr(first + 1))});
+    table.add({rank, step_cell(line), line.time, trace::level_name(entry.level), entry.logger,
+               text.substr(0, first), line.by->pid, entry.thread,
+               first == text.size() ? base::Cell(base::Null{}) : base::Cell(text.substr(first + 1)),
+               utc_text(zero + line.time),
+               entry.thread_id < 0 ? base::Cell(base::Null{}) : base::Cell(entry.thread_id)});
   }
   return left_out;
 }
@@ -165,7 +182,8 @@ Answer run_log(const RunView& view, const Options& options) {
   for (const auto& [rank, list] : lines_by_rank(view)) {
     add_levels(levels, rank, list);
     left_out = std::max(left_out, add_log_lines(lines, rank, list, least,
-                                                static_cast<std::size_t>(options.count("top"))));
+                                                static_cast<std::size_t>(options.count("top")),
+                                                recording_start(view)));
     all += list.size();
   }
   if (all == 0) {
@@ -190,7 +208,7 @@ Answer run_log(const RunView& view, const Options& options) {
 const Analysis kLog{
     .name = "log",
     .title = "Log lines",
-    .question = "What did the run warn of, and in which step?",
+    .question = "What did the run say, and in which step?",
     .parameters = kLogParameters,
     .tables = kLogTables,
     .run = run_log,

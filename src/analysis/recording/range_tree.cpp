@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "trace/process_record.h"
@@ -26,8 +28,17 @@ class RangeTreeSumming {
     const std::size_t names = trace_.strings().size();
     last_.assign(names, {kNoNode, kNoNode});
     is_step_.resize(names);
+    std::unordered_map<std::string_view, StringId> ids;
+    clocked_.assign(names, base::kNoString);
     for (StringId id = 0; id < names; ++id) {
       is_step_[id] = trace::names_a_step(trace_.text(id)) ? 1 : 0;
+      ids.emplace(trace_.text(id), id);
+    }
+    for (StringId id = 0; id < names; ++id) {
+      const std::string_view name = trace_.text(id);
+      if (!name.starts_with(kProcessorTime)) continue;
+      const auto found = ids.find(name.substr(kProcessorTime.size()));
+      if (found != ids.end()) clocked_[id] = found->second;
     }
   }
 
@@ -67,6 +78,7 @@ class RangeTreeSumming {
     const std::uint32_t above = parent == trace::kNoRow ? site : node_of_[parent];
     if (!is_range(row)) {
       node_of_[row] = above;
+      if (trace_.phase()[row] == trace::Phase::kCounter) add_processor_time(row);
       return;
     }
     const std::uint32_t here = child(above, trace_.name()[row]);
@@ -91,6 +103,20 @@ class RangeTreeSumming {
     tree_.nodes()[above].self -= std::max<Nanos>(inside, 0);
   }
 
+  // A counter that follows a range and bears its name.
+  void add_processor_time(Row row) {
+    const StringId name = trace_.name()[row];
+    if (name == base::kNoString || clocked_[name] == base::kNoString || !counts(row)) return;
+    const std::uint32_t node_of_range = last_[clocked_[name]].node;
+    const auto rows = trace_.counters().row.span();
+    const auto found = std::ranges::lower_bound(rows, row);
+    if (node_of_range == kNoNode || found == rows.end() || *found != row) return;
+    RangeNode& node = tree_.nodes()[node_of_range];
+    node.cpu +=
+        static_cast<Nanos>(trace_.counters().value[static_cast<std::size_t>(found - rows.begin())]);
+    ++node.clocked;
+  }
+
   // A range is nearly always called from where its name was called last.
   std::uint32_t child(std::uint32_t above, StringId name) {
     Last& last = last_[name];
@@ -98,6 +124,7 @@ class RangeTreeSumming {
     return last.node;
   }
 
+  static constexpr std::string_view kProcessorTime = "processor time#";
   struct Last {
     std::uint32_t above, node;
   };
@@ -107,8 +134,9 @@ class RangeTreeSumming {
   RangeTree tree_;
   std::optional<Interval> alive_;  // from the first range of a track to the end of its last
   std::vector<std::uint32_t> node_of_;
-  std::vector<Last> last_;     // by name
-  std::vector<char> is_step_;  // so too
+  std::vector<Last> last_;         // by name
+  std::vector<StringId> clocked_;  // by name of a counter: the range that it is about
+  std::vector<char> is_step_;      // so too
 };
 
 }  // namespace
@@ -165,6 +193,8 @@ void RangeTree::merge(const RangeTree& other) {
     ours.open += theirs.open;
     ours.total += theirs.total;
     ours.self += theirs.self;
+    ours.cpu += theirs.cpu;
+    ours.clocked += theirs.clocked;
     ours.ended.merge(theirs.ended);
   }
   for (std::size_t i = 0; i < kRangeSites; ++i) recorded[i] += other.recorded[i];

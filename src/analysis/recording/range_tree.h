@@ -31,8 +31,10 @@ struct RangeNode {
   std::uint64_t calls = 0;  // open ones too
   std::uint64_t open = 0;   // when the recording ended: they count up to there
   base::Nanos total = 0;
-  base::Nanos self = 0;  // without the ranges inside
-  Durations ended = {};  // lengths of the ranges that were seen to end
+  base::Nanos self = 0;       // without the ranges inside
+  base::Nanos cpu = 0;        // processor time of their thread, of those that noted it
+  std::uint64_t clocked = 0;  // which are so many
+  Durations ended = {};       // lengths of the ranges that were seen to end
 };
 
 class RangeTree {

@@ -55,6 +55,9 @@ constexpr std::array kRangeColumns = std::to_array<base::ColumnShape>({
      "still open when the recording ended: in total_ns up to there"},
     kDepth,
     kPath,
+    {"cpu_ns", Type::kInt, Unit::kNanos,
+     "processor time of their thread, in calls of 0.2 ms and more: far below total_ns, it waited; "
+     "null: not noted"},
 });
 
 constexpr std::array kAcrossColumns = std::to_array<base::ColumnShape>({
@@ -91,6 +94,10 @@ constexpr std::array kTimesColumns = std::to_array<base::ColumnShape>({
      "the interval reaches down to 0"},
     {"tracing_low_ns", Type::kReal, Unit::kNanos, "where its 95 % interval begins"},
     {"tracing_high_ns", Type::kReal, Unit::kNanos, "where it ends"},
+    {"torch_threads", Type::kInt, Unit::kCount,
+     "that share the work of one operator of torch on the CPU; null: not recorded"},
+    {"asked_threads", Type::kInt, Unit::kCount,
+     "that OMP_NUM_THREADS or MKL_NUM_THREADS asks for; null: neither, or not recorded"},
 });
 
 constexpr base::ColumnShape kTimeStart{"start_ns", Type::kInt, Unit::kInstant,
@@ -174,7 +181,8 @@ void add_ranges(base::Table& table, std::int32_t rank, RangeTree& tree,
                node.self, ended ? base::Cell(node.ended.mean()) : none,
                ended ? base::Cell(node.ended.median()) : none,
                ended ? base::Cell(node.ended.min()) : none,
-               ended ? base::Cell(node.ended.max()) : none, node.open, node.depth - 1, one.path});
+               ended ? base::Cell(node.ended.max()) : none, node.open, node.depth - 1, one.path,
+               node.clocked > 0 ? base::Cell(node.cpu) : none});
   }
 }
 
@@ -193,8 +201,24 @@ void add_across(base::Table& table, const std::map<std::int32_t, RangeTree>& ran
   }
 }
 
+// By rank, as the training process noted it after its first step.
+std::map<std::int32_t, std::int64_t> noted_once(const RunView& view, std::string_view what) {
+  std::map<std::int32_t, std::int64_t> out;
+  for (const WindowView& recording : view.recordings) {
+    const trace::Trace& trace = *recording.trace;
+    if (trace.header().process_record->is_worker) continue;
+    const trace::CounterTable& counters = trace.counters();
+    for (std::size_t i = 0; i < counters.row.size(); ++i) {
+      if (trace.name_text(counters.row[i]) != what) continue;
+      out[recording.rank] = static_cast<std::int64_t>(counters.value[i]);
+      break;
+    }
+  }
+  return out;
+}
+
 void add_time_steps(TimeTables& tables, std::int32_t rank, const std::vector<RecordedStep>& steps,
-                    std::size_t slowest) {
+                    std::size_t slowest, base::Cell threads, base::Cell asked) {
   Durations all;
   Durations traced;
   Durations untraced;
@@ -221,7 +245,8 @@ void add_time_steps(TimeTables& tables, std::int32_t rank, const std::vector<Rec
                     traced.count(), median_of(traced), median_of(untraced),
                     cost && cost->is_measurable() ? base::Cell(cost->ns) : base::Cell(base::Null{}),
                     cost ? base::Cell(cost->low_ns) : base::Cell(base::Null{}),
-                    cost ? base::Cell(cost->high_ns) : base::Cell(base::Null{})});
+                    cost ? base::Cell(cost->high_ns) : base::Cell(base::Null{}), std::move(threads),
+                    std::move(asked)});
   const std::size_t shown = slowest == 0 ? order.size() : std::min(slowest, order.size());
   for (std::size_t i = 0; i < shown; ++i) {
     const RecordedStep& step = *order[i];
@@ -247,8 +272,15 @@ Answer run_time(const RunView& view, const Options& options) {
   }
   if (ranks.size() > 1) add_across(tables.across, ranks, limits);
   const auto steps = recorded_steps(view);
+  const auto threads = noted_once(view, "torch threads");
+  const auto asked = noted_once(view, "asked threads");
+  const auto cell_of = [](const std::map<std::int32_t, std::int64_t>& by_rank, std::int32_t rank) {
+    const auto known = by_rank.find(rank);
+    return known == by_rank.end() ? base::Cell(base::Null{}) : base::Cell(known->second);
+  };
   for (const auto& [rank, list] : steps) {
-    add_time_steps(tables, rank, list, static_cast<std::size_t>(options.count("slowest")));
+    add_time_steps(tables, rank, list, static_cast<std::size_t>(options.count("slowest")),
+                   cell_of(threads, rank), cell_of(asked, rank));
   }
   if (!steps.empty()) {
     if (const auto cost = tracing_cost(steps.begin()->second)) {

@@ -177,6 +177,7 @@ Answer run_system(const RunView& view, const Options& options) {
     add_processes(tables.processes, node, window, is_of_program(view));
     add_curves(tables, node, nodes.size() > 1, points);
     add_traffic(tables.traffic, node, window);
+    add_file_systems(tables.file_systems, node);
     add_cores(tables.cores, node, window);
     add_missing(tables.missing, node);
   }

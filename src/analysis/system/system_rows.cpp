@@ -275,6 +275,24 @@ void add_traffic(base::Table& table, const NodeCurves& node, Nanos window) {
   }
 }
 
+void add_file_systems(base::Table& table, const NodeCurves& node) {
+  for (const Curve* used : node.named("filesystem.used")) {
+    const std::string_view path = used->field("path");
+    const Curve* const available = node.find("filesystem.available", "path", path);
+    if (used->values.empty() || available == nullptr) continue;
+    double most = 0;
+    const std::size_t looks = std::min(used->values.size(), available->values.size());
+    for (std::size_t i = 0; i < looks; ++i) {
+      const auto taken = static_cast<double>(used->values[i]);
+      const double all = taken + static_cast<double>(available->values[i]);
+      if (all > 0) most = std::max(most, taken / all);
+    }
+    const auto least = std::ranges::min_element(available->values);
+    table.add({node.host, path, most, used->values.front(), used->values.back(),
+               least == available->values.end() ? Cell(Null{}) : Cell(*least)});
+  }
+}
+
 void add_cores(base::Table& table, const NodeCurves& node, Nanos window) {
   for (const Curve* core : node.named("core.busy")) {
     const auto busy = shares_of(core, window);

@@ -153,6 +153,16 @@ constexpr std::array kTrafficColumns = std::to_array<base::ColumnShape>({
     {"busy_share", Type::kReal, Unit::kShare, "of the time, in which a disk had work"},
 });
 
+constexpr std::array kFileSystemColumns = std::to_array<base::ColumnShape>({
+    kSystemTablesNode,
+    {"path", Type::kText, Unit::kId, "where it is mounted, or a folder on it"},
+    {"used_max_share", Type::kReal, Unit::kShare,
+     "how full it was at most: used, of used and available"},
+    {"used_first_bytes", Type::kInt, Unit::kBytes, "in use at the first look"},
+    {"used_last_bytes", Type::kInt, Unit::kBytes, "and at the last"},
+    {"available_min_bytes", Type::kInt, Unit::kBytes, "the least that was left"},
+});
+
 constexpr std::array kCoreColumns = std::to_array<base::ColumnShape>({
     kSystemTablesNode,
     {"core", Type::kInt, Unit::kId, "number of the processor"},
@@ -178,7 +188,7 @@ constexpr std::array<std::string_view, 1> kSystemTablesBytes = {"memory_bytes"};
 }  // namespace
 
 // What is short first: a row for each step or moment comes last.
-const std::array<base::TableShape, 9> kSystemTables = {{
+const std::array<base::TableShape, 10> kSystemTables = {{
     {"machines",
      "one machine over the whole run",
      kMachineColumns,
@@ -192,6 +202,7 @@ const std::array<base::TableShape, 9> kSystemTables = {{
      kProcessColumns,
      {base::Chart::kBars, "processes", kMeanCores, "rank"}},
     {"traffic", "one disk or network interface", kTrafficColumns},
+    {"file_systems", "how full one file system of a machine was", kFileSystemColumns},
     {"missing", "something that could not be seen, the first first", kMissingColumns},
     {"cores",
      "one processor of a machine",
@@ -216,16 +227,17 @@ SystemTables::SystemTables()
       gpus(kSystemTables[1]),
       processes(kSystemTables[2]),
       traffic(kSystemTables[3]),
-      missing(kSystemTables[4]),
-      cores(kSystemTables[5]),
-      steps(kSystemTables[6]),
-      load(kSystemTables[7]),
-      memory(kSystemTables[8]) {}
+      file_systems(kSystemTables[4]),
+      missing(kSystemTables[5]),
+      cores(kSystemTables[6]),
+      steps(kSystemTables[7]),
+      load(kSystemTables[8]),
+      memory(kSystemTables[9]) {}
 
 std::vector<base::Table> SystemTables::take() {
   std::vector<base::Table> list;
-  for (base::Table* table :
-       {&machines, &gpus, &processes, &traffic, &missing, &cores, &steps, &load, &memory}) {
+  for (base::Table* table : {&machines, &gpus, &processes, &traffic, &file_systems, &missing,
+                             &cores, &steps, &load, &memory}) {
     list.push_back(std::move(*table));
   }
   return list;

@@ -12,11 +12,11 @@
 
 namespace stepscope::analysis {
 
-extern const std::array<base::TableShape, 9> kSystemTables;
+extern const std::array<base::TableShape, 10> kSystemTables;
 
 struct SystemTables {
   SystemTables();
-  base::Table machines, gpus, processes, traffic, missing, cores, steps, load, memory;
+  base::Table machines, gpus, processes, traffic, file_systems, missing, cores, steps, load, memory;
 
   std::vector<base::Table> take();
 };
@@ -28,6 +28,7 @@ void add_processes(base::Table& table, const NodeCurves& node, base::Nanos windo
 // What the processes of the rank with most hold together, in a sentence; empty: not known.
 std::string about_shared_memory(const std::vector<NodeCurves>& nodes);
 void add_traffic(base::Table& table, const NodeCurves& node, base::Nanos window);
+void add_file_systems(base::Table& table, const NodeCurves& node);
 void add_cores(base::Table& table, const NodeCurves& node, base::Nanos window);
 void add_missing(base::Table& table, const NodeCurves& node);
 

@@ -43,6 +43,7 @@ std::vector<std::unique_ptr<Source>> all_sources(const SystemPlace& place, const
   sources.push_back(memory_source(place));
   sources.push_back(cgroup_source(place));
   sources.push_back(disk_source(place));
+  sources.push_back(file_system_source(place));
   sources.push_back(network_source(place));
   sources.push_back(shared_memory_source(place, job));
   return sources;

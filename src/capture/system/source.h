@@ -24,6 +24,8 @@ struct SystemPlace {
   std::string proc = "/proc";
   std::string sys = "/sys";
   std::string nvml = "libnvidia-ml.so.1";
+  // Of this machine alone: a file system of many machines may take long to answer.
+  std::vector<std::string> file_systems = {"/", "/tmp"};
   // Processor time of another process in nanoseconds; nothing where it is gone.
   std::function<std::optional<std::int64_t>(int pid)> process_cpu_ns = {};
 };
@@ -112,6 +114,7 @@ class Source {
 std::unique_ptr<Source> processor_source(const SystemPlace& place);
 std::unique_ptr<Source> memory_source(const SystemPlace& place);
 std::unique_ptr<Source> disk_source(const SystemPlace& place);
+std::unique_ptr<Source> file_system_source(const SystemPlace& place);
 std::unique_ptr<Source> network_source(const SystemPlace& place);
 std::unique_ptr<Source> cgroup_source(const SystemPlace& place);
 std::unique_ptr<Source> rapl_source(const SystemPlace& place);

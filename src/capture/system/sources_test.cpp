@@ -39,6 +39,18 @@ TEST(Processors, BusyIsAllButIdleWaitingAndStolen) {
   EXPECT_THAT(seen.notices, IsEmpty());
 }
 
+TEST(FileSystems, AreSeenOnceEachWithWhatIsLeft) {
+  const auto source = file_system_source({.file_systems = {"/", "/", "/not/there"}});
+  Watcher watcher;
+  watcher.sample(*source);
+  const Seen seen = watcher.seen();
+  ASSERT_EQ(seen["filesystem.used path /"].size(), 1U);
+  EXPECT_GT(seen["filesystem.used path /"].front(), 0);
+  EXPECT_GE(seen["filesystem.available path /"].front(), 0);
+  EXPECT_THAT(seen["filesystem.used path /not/there"], IsEmpty());
+  EXPECT_THAT(seen.notices, IsEmpty());
+}
+
 TEST(Processors, ThatComeAndGoAreNamedOnce) {
   FakeMachine machine;
   const std::string two = "cpu 1 0 0 9\ncpu0 1 0 0 4\ncpu1 0 0 0 5\n";

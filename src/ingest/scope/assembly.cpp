@@ -283,12 +283,15 @@ void Assembly::take_logs(const wire::BlockView& block) {
   for (const wire::LogLine& line : *lines) {
     const std::uint32_t track = place_of(line.thread, line.lane).track;
     const base::Nanos now = clock_.elapsed_ns(line.ticks);
-    about_->log.push_back({.time = now,
-                           .step = line.step,
-                           .level = line.level,
-                           .logger = line.logger,
-                           .thread = threads_[line.thread].name,
-                           .text = line.text});
+    about_->log.push_back(
+        {.time = now,
+         .step = line.step,
+         .level = line.level,
+         .logger = line.logger,
+         .thread = threads_[line.thread].name,
+         .text = line.text,
+         .thread_id =
+             base::parse_number<std::int64_t>(threads_[line.thread].system_id).value_or(-1)});
     rows_.add({.name = rows_.intern(first_line(line.text)),
                .track = track,
                .start = now,

@@ -606,6 +606,7 @@ constexpr std::array kRunSettings = std::to_array<Setting>({
     {"annotations", "top", "10"},
     {"time", "top", "16"},
     {"log", "top", "8"},
+    {"log", "level", "warning"},
     {"stacks", "top", "20"},
     {"stacks", "frames", "100"},
     {"modules", "by", "class"},

@@ -141,15 +141,17 @@ class _Writing:
         return _linked(trace, self._out / f"{host}_{pid}.{rank}.{trace.stat().st_mtime_ns}{ending}")
 
     def _plots(self) -> None:
-        if not self._run.snapshots:
-            self._done.remarks.append(
-                "Memory: extra_plots are made of snapshots, and there is none in this run."
-            )
-            return
         from stepscope.run import open_memory
 
         page = self._out / "memory_trace.html"
-        open_memory(self._run.snapshots[0]).to_html(page)
+        if self._run.snapshots:
+            open_memory(self._run.snapshots[0]).to_html(page)
+        else:
+            self._done.remarks.append(
+                "Memory: there is no snapshot in this run, so memory_trace.html is the report of "
+                "its first trace."
+            )
+            open_run(self._run.traces[0]).to_html(page)
         self._done.files["plots"] = [page]
 
     def _system(self) -> None:

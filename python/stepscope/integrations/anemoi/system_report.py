@@ -27,6 +27,8 @@ def system_frame(run: RecordedRun, remarks: list[str]) -> Frame:
     several = len(machines) > 1
     for name, value in means.items():
         frame.rows.append([readable(name), f"{value:.2f}"])
+    longest = max((row["sampled_ns"] for row in machines), default=0)
+    frame.rows.append(["execution time (sec)", f"{longest / 1e9:.2f}"])
     for row in machines:
         node = f"{row['node']}/" if several else ""
         if row["memory_total_bytes"] is not None:

@@ -12,6 +12,7 @@ from stepscope._capture import counter
 from stepscope._capture import range as named_range
 from stepscope.recording.loading.imports import COUNTER, ImportReads
 from stepscope.recording.loading.names import Names
+from stepscope.recording.loading.samples import bytes_in
 from stepscope.recording.loading.transforms import Exchange, Stopwatch, TimedCall, exchanges
 from stepscope.recording.loading.usage import Usage, UsageReader, io_of_thread, sharing_thread
 
@@ -97,6 +98,8 @@ class BatchMaker:
             # Threads of a dataset may transform side by side: parts never exceed the whole.
             transform = min(self._transform.ns, whole - min(self._collate.ns, whole))
             counter(self._names.transform_ns, transform)
+        if (size := bytes_in(batch)) is not None:
+            counter(self._names.batch_bytes, size)
         if files is not None:
             counter(self._names.files, (_capture.opened_files() or files) - files)
         return batch

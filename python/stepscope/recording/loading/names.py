@@ -37,6 +37,7 @@ class Names:
     read_bytes: str  # that were asked for by read(2)
     storage_bytes: str  # that came from a disk or the network
     files: str  # that were opened for reading
+    batch_bytes: str  # of the tensors and arrays of the batch that was made
 
 
 _PREFIX = {"begin": "begin loading", "wait": "wait for data", "load": "load batch"}

@@ -9,6 +9,7 @@ from typing import Any
 Samples = int | Callable[[Any], int]
 
 _DEEPEST = 4
+_MOST_PARTS = 64  # that are looked at for their bytes; of more, none is known
 
 
 def samples_in(batch: Any, most: int | None = None) -> int | None:
@@ -48,3 +49,21 @@ def _length(part: Any, deeper: int) -> int | None:
         inside = next((n for one in part if (n := _length(one, deeper - 1))), None)
         return inside or len(part) or None
     return None
+
+
+def bytes_in(batch: Any) -> int | None:
+    """Of its tensors and arrays; None where it has too many parts, or none of them tells."""
+    found, parts, seen = 0, [batch], 0
+    while parts:
+        part = parts.pop()
+        seen += 1
+        size = getattr(part, "nbytes", None)
+        if isinstance(size, int):
+            found += size
+        elif isinstance(part, Mapping):
+            parts += list(part.values())
+        elif isinstance(part, list | tuple):
+            parts += part
+        if seen + len(parts) > _MOST_PARTS:
+            return None
+    return found or None
