@@ -309,8 +309,7 @@ double starved_of(const LoaderCause& cause) {
 
 // What workers surely save of a wait on a machine without a GPU: those that wait for storage or a
 // network need no processor, others need one that is free. As many as the change names.
-double surely_saved(const Facts& facts, const RankSteps& rank, const LoaderCause& cause,
-                    double wait_ns, double step_ns) {
+double surely_saved(const Facts& facts, const LoaderCause& cause, double wait_ns, double step_ns) {
   if (!cause.watched || !facts.saw_no_gpu() || wait_ns <= 0) return 0;
   if (cause.waits_at_start() && cause.passes > 1 && cause.workers > 0) {
     const auto passes = static_cast<double>(cause.passes);
@@ -353,7 +352,7 @@ std::vector<Finding> input_bound_judge_host(const Facts& facts) {
   const LoaderCause cause = loader_cause(facts, rank.rank);
   const double starved = starved_of(cause) * wait;
   const double sure =
-      surely_saved(facts, rank, cause, wait - starved, untraced ? untraced->step_ns : rank.step_ns);
+      surely_saved(facts, cause, wait - starved, untraced ? untraced->step_ns : rank.step_ns);
   Loader loader = is_traced(facts) ? loader_of(facts, rank.rank) : Loader();
   if (loader.name.empty()) loader = watched_loader_of(facts, rank.rank);
   Finding finding = begin_finding(facts, kInputBound, ranks, sure, wait);

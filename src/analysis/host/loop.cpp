@@ -257,7 +257,7 @@ class LoopWindow {
   }
 
   void add_short(Row row, std::size_t piece) {
-    const Nanos own = times_.own(row);
+    const Nanos own = times_.self_ns(row);
     if (own <= kShortOperator) pieces_[piece].short_ns += own;
   }
 
@@ -404,7 +404,7 @@ class LoopWindow {
       if (trace_.start()[row] >= step.end) break;
       if (is_operator(row)) until = std::max(until, trace_.end(row));
       if (trace_.kind()[row] != Kind::kPython || !OwnTime::is_span(trace_, row)) continue;
-      const Nanos own = times_.own(row);
+      const Nanos own = times_.self_ns(row);
       // Thousands of short ones come to little, and to many names.
       if (trace_.start()[row] < until || own < kShortOperator) continue;
       LoopSum& sum = sums_.functions[function_of(row)];
