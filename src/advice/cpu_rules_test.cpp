@@ -69,6 +69,14 @@ TEST(OperatorOverhead, OperatorsThatComputeAreNone) {
   EXPECT_EQ(finding_of(advice, "operator-overhead"), nullptr);
 }
 
+TEST(OperatorOverhead, AFewOperatorsAreNoLoopOverSmallOnes) {
+  const Advice advice = cpu_training()
+                            .add("loop", "steps", steps_of_loop())
+                            .add("loop", "parts", part("forward", 9'000'000, 9'000'000, 60))
+                            .advise();
+  EXPECT_EQ(finding_of(advice, "operator-overhead"), nullptr);
+}
+
 TEST(OperatorOverhead, WhatTracingAddsIsNone) {
   // Steps that nothing traced take 6 ms: of the 5 ms in short operators 4 are the profiler's.
   const auto answers = [](double untraced_ns) {

@@ -68,7 +68,7 @@ double starved_share(const Facts& facts, const RankSteps& rank) {
 }
 
 double own_step_ns(const Facts& facts, const RankSteps& rank) {
-  constexpr double kLeast = 0.05;
+  constexpr double kLeast = 0.5;  // beyond that, what is work and what is not, is a guess
   return cpu_step_ns(facts, rank) * std::max(kLeast, 1 - starved_share(facts, rank));
 }
 

@@ -258,7 +258,7 @@ std::optional<Change> LoaderCause::change() const {
         "# in the job script\n#SBATCH --cpus-per-task=" + std::to_string(workers + 1) +
             "\n# in worker_init_fn\ntorch.set_num_threads(1)"};
   }
-  if (cause == kStartUp && passes > 1) {
+  if (starts_again()) {
     return Change{"Keep the workers from one pass to the next: they start once.",
                   "loader = DataLoader(dataset, batch_size=..., num_workers=" +
                       std::to_string(workers) + ",\n                    persistent_workers=True)"};
@@ -313,6 +313,10 @@ LoaderCause loader_cause(const Facts& facts, std::int32_t rank) {
                       out.bytes_per_batch >= kNoData ||
                       line.number("storage_bytes") / batches >= kNoData;
   }
+  const std::vector<Line> workers = facts.lines("loader", "workers", rank);
+  out.restarts = workers.empty() || std::ranges::any_of(workers, [&](const Line& line) {
+                   return line.text("loader") == out.loader && line.whole("processes") > 1;
+                 });
   out.on_gpu = facts.on_gpu();
   out.several_ranks = has_several_ranks(facts);
   out.cpus = job_processors(facts, rank);

@@ -38,6 +38,8 @@ struct LoaderCause {
   bool waits_at_start() const;
   // Whether the waiting is for want of workers: the same work by more processes would come in time.
   bool has_too_few() const;
+  // That and they start anew in each pass, which persistent workers do not.
+  bool starts_again() const { return waits_at_start() && passes > 1 && workers > 0 && restarts; }
   // And there are processors for more of them.
   bool workers_help() const;
   // More would be needed than the rank has processors for.

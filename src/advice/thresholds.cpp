@@ -137,6 +137,7 @@ constexpr std::array kTable = std::to_array<Threshold>({
     {kCalls, "warning", 0.50, Unit::kShare, "the same"},
     {kCalls, "critical", 1.0, Unit::kShare,
      "the same; never reached, since how much of it can go is not known"},
+    {kCalls, "operators", 100, Unit::kCount, "fewer per step are no loop over small ones"},
     {kEvaluates, "notice", 0.10, Unit::kShare,
      "of the step, operators of a model without gradients; on the CPU alone"},
     {kEvaluates, "warning", 0.20, Unit::kShare, "the same"},

@@ -311,7 +311,8 @@ double starved_of(const LoaderCause& cause) {
 // network need no processor, others need one that is free. As many as the change names.
 double surely_saved(const Facts& facts, const LoaderCause& cause, double wait_ns, double step_ns) {
   if (!cause.watched || !facts.saw_no_gpu() || wait_ns <= 0) return 0;
-  if (cause.waits_at_start() && cause.passes > 1 && cause.workers > 0) {
+  if (cause.waits_at_start() && !cause.starts_again()) return 0;
+  if (cause.starts_again()) {
     const auto passes = static_cast<double>(cause.passes);
     return kHidden * cause.first_waits_share * wait_ns * (passes - 1) / passes;
   }
@@ -355,12 +356,14 @@ std::vector<Finding> input_bound_judge_host(const Facts& facts) {
       surely_saved(facts, cause, wait - starved, untraced ? untraced->step_ns : rank.step_ns);
   Loader loader = is_traced(facts) ? loader_of(facts, rank.rank) : Loader();
   if (loader.name.empty()) loader = watched_loader_of(facts, rank.rank);
+  const double step = untraced ? untraced->step_ns : rank.step_ns;
   Finding finding = begin_finding(facts, kInputBound, ranks, sure, wait);
   // What a GPU did meanwhile is not known.
-  if (!facts.saw_no_gpu()) finding.level = std::min(finding.level, Level::kWarning);
+  const bool is_grave =
+      facts.saw_no_gpu() && facts.level(kInputBound.id, wait / step) == Level::kCritical;
+  if (!is_grave) finding.level = std::min(finding.level, Level::kWarning);
   finding.measured.threshold = facts.threshold_of(kInputBound.id, finding.level);
   finding.confidence = std::min(finding.confidence, Confidence::kMedium);
-  const double step = untraced ? untraced->step_ns : rank.step_ns;
   finding.title = {"The training loop waits for data: {} of each step", {share(wait / step)}};
   finding.measured.value = wait / step;
   finding.measured.name = "the loop waits for data, of the step; time on the CPU";

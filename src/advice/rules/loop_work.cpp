@@ -13,7 +13,9 @@ namespace stepscope::advice {
 namespace {
 
 // Of runs without a trace, too.
-constexpr std::array kLoopWorkNeeds = std::to_array<Need>({{"time", "ranges"}});
+constexpr std::array kLoopWorkNeeds = std::to_array<Need>({{"steps", "times"}, {"loop", "parts"}});
+constexpr std::array kLoopWorkInstead =
+    std::to_array<Need>({{"throughput", "phases"}, {"time", "ranges"}});
 constexpr std::array<std::string_view, 4> kLoopWorkReads = {"throughput", "loop", "system", "time"};
 
 // A hook that a framework calls beside training, by who wrote it and what it is called; empty: the
@@ -123,6 +125,10 @@ std::vector<Finding> judge_loop_work(const Facts& facts) {
   Finding finding = begin_finding(facts, kLoopWork, ranks, 0, 0);
   set_cpu_gain(facts, rank, finding, kHidden * work.ns, work.ns);
   finding.measured.value = part;
+  if (facts.level(kLoopWork.id, part) != Level::kCritical) {
+    finding.level = std::min(finding.level, Level::kWarning);
+  }
+  finding.measured.threshold = facts.threshold_of(kLoopWork.id, finding.level);
   finding.measured.name = work.is_hook ? "in one callback, of the step"
                                        : "in one named range while no operator runs, of the step";
   finding.title = {work.is_hook ? "The callback '{}' takes {} of each step"
@@ -183,6 +189,7 @@ const Rule kLoopWork{
     .of_device = false,
     .reads = kLoopWorkReads,
     .runs_dry = false,
+    .instead = kLoopWorkInstead,
 };
 
 }  // namespace stepscope::advice

@@ -34,7 +34,9 @@ double overhead_ns(const Facts& facts, const RankSteps& rank) {
 
 // Relative to the untraced step; worst_ranks divides by the recorded one.
 double overhead_weight(const Facts& facts, const RankSteps& rank) {
-  if (rank.step_ns <= 0) return 0;
+  // A step alone may be warm-up, and a few operators are no loop over small ones.
+  const double least = facts.threshold(kOperatorOverhead.id, "operators");
+  if (rank.step_ns <= 0 || rank.steps < 2 || whole_loop(facts, rank).calls < least) return 0;
   return overhead_ns(facts, rank) / cpu_step_ns(facts, rank) * rank.step_ns;
 }
 
