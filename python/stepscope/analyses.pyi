@@ -359,11 +359,13 @@ class Analyses:
             streams: one stream of one device.
             steps: one step on one device.
             host_ops: one host operation that kept the devices of a rank waiting, the worst first.
+            queued: work that was launched and did not begin, and the trace does not say why, the worst first.
+            stops: one device: how it stopped while it had work.
             gaps: one wait of one device, the longest first.
 
         Example:
             >>> list(run.idle_time().tables)
-            ['devices', 'streams', 'steps', 'host_ops', 'gaps']
+            ['devices', 'streams', 'steps', 'host_ops', 'queued', 'stops', 'gaps']
         """
     def cpu(
         self,
@@ -416,11 +418,12 @@ class Analyses:
             kinds: one kind of stall on one rank.
             steps: one kind of stall in one step.
             places: one place in the program that keeps the GPU waiting, the worst of each sort first.
+            calls: one call that takes memory from the driver, loads code or makes streams.
             profiler-overhead: what was recorded on the host of one rank, and what it takes to record it.
 
         Example:
             >>> list(run.stalls().tables)
-            ['kinds', 'steps', 'places', 'profiler-overhead']
+            ['kinds', 'steps', 'places', 'calls', 'profiler-overhead']
         """
     def host_work(
         self,

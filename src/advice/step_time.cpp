@@ -50,12 +50,17 @@ double named_kernels_ns(const Facts& facts, const RankSteps& rank,
   return sum * kernel_share_of_step(facts, rank);
 }
 
+double short_pauses_ns(const Facts& facts, const RankSteps& rank) {
+  return std::max(0.0, idle_of(facts, rank, "kernel_ns") - idle_of(facts, rank, "late_ns") +
+                           idle_of(facts, rank, "called_ns"));
+}
+
 double pauses_between_ns(const Facts& facts, const RankSteps& rank, double kernels) {
   double all = 0;
   for (const Line& line : facts.lines("kernels", "kernels", rank.rank)) {
     all += line.number("count") / static_cast<double>(rank.steps);
   }
-  return all > 0 ? idle_of(facts, rank, "kernel_ns") * std::min(1.0, kernels / all) : 0;
+  return all > 0 ? short_pauses_ns(facts, rank) * std::min(1.0, kernels / all) : 0;
 }
 
 std::optional<double> mean_of(const Facts& facts, std::string_view analysis, std::string_view table,

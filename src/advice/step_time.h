@@ -26,6 +26,9 @@ bool names_any(std::string_view name, std::span<const std::string_view> parts);
 double named_kernels_ns(const Facts& facts, const RankSteps& rank,
                         std::span<const std::string_view> parts);
 
+// In a step: short pauses of the GPU with work in its queue, or whose launch had been called. The
+// moment that it takes to begin what came late is none of them: it goes where launches do.
+double short_pauses_ns(const Facts& facts, const RankSteps& rank);
 // In a step: their part of the short pauses between kernels that were queued already.
 double pauses_between_ns(const Facts& facts, const RankSteps& rank, double kernels);
 

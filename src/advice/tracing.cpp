@@ -78,9 +78,9 @@ TracingCost tracing_cost(const Facts& facts, const RankSteps& rank, double host_
 }
 
 TracingCost tracing_cost_of_step(const Facts& facts, const RankSteps& rank) {
-  constexpr std::array<std::string_view, 11> kOthers = {
+  constexpr std::array<std::string_view, 12> kOthers = {
       "input",  "save", "collector", "search",    "communication", "pause",
-      "update", "data", "inspect",   "operators", "compile"};
+      "update", "data", "inspect",   "operators", "compile",       "driver"};
   double host = rank.step_ns;
   for (const std::string_view sort : kOthers) host -= facts.stall(rank, sort).idle_ns;
   host -= facts.waited_once_ns(rank) / static_cast<double>(rank.steps);

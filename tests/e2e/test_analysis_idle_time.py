@@ -16,15 +16,19 @@ from program import Program
 CAUSES = ("host", "kernel", "dependency", "communication", "start", "end", "other")
 DELAY = 30_000
 
+# A part of a gap, and what else is true of it: "late", the host's part comes before it, or "called",
+# it is the host's part of a short gap whose launch had been called before.
+Cause = tuple[Interval, str, str]
+
 
 class Oracle:
     """Gaps and causes of one window, as docs/metrics/idle-time.md says them."""
 
-    def __init__(self, view: View, dependencies: bool = True) -> None:
+    def __init__(self, view: View, like_hta: bool = False) -> None:
         self.view = view
-        self.dependencies = dependencies
+        self.like_hta = like_hta
         self.order = {id(w): i for i, w in enumerate(view.work)}
-        self.awaited = self.recorded_waits() if dependencies else None
+        self.awaited = None if like_hta else self.recorded_waits()
 
     def recorded_waits(self) -> dict[int, Work] | None:
         """What each piece of work had to wait for; None where nothing is recorded."""
@@ -67,20 +71,35 @@ class Oracle:
                 found[id(after[0])] = last
         return found
 
-    def cause(self, gap: Interval, after: Work) -> str:
-        """Why the gap ended no sooner."""
+    def causes(self, gap: Interval, before: Work | None, after: Work) -> list[Cause]:
+        """Why the gap ended no sooner: the host's part and what the work was queued for."""
+        host = "host" if before is not None else "start"
         launch = after.event.launch
-        if launch is not None:
-            waited = self.waited_for(gap, after, launch)
-            if waited is not None:
-                return "communication" if waited.sort == "communication" else "dependency"
-            if launch.start > gap[0]:
-                return "host"
-        return "kernel" if gap[1] - gap[0] < DELAY else "other"
+        if launch is None:
+            return [(gap, "start" if before is None else by_length(gap), "")]
+        waited = self.waited_for(gap, after, launch)
+        if waited is not None:
+            talks = waited.sort == "communication"
+            return [(gap, "communication" if talks else "dependency", "")]
+        if self.like_hta:
+            return [(gap, "host" if launch.start > gap[0] else by_length(gap), "")]
+        done = min(launch.end, gap[1])
+        was_called = launch.start <= gap[0] and gap[1] - gap[0] < DELAY
+        if was_called:
+            is_copy = after.sort == "memcpy" and launch.end >= after.event.end
+            if is_copy or (before is not None and before.event.launch is launch):
+                done = gap[0]
+        out: list[Cause] = []
+        if done > gap[0]:
+            out.append(((gap[0], done), host, "called" if was_called else ""))
+        if gap[1] > max(done, gap[0]):
+            rest = (max(done, gap[0]), gap[1])
+            out.append((rest, by_length(rest), "late" if out and not was_called else ""))
+        return out
 
     def waited_for(self, gap: Interval, after: Work, launch: Event) -> Work | None:
         """Work of another stream that held the next one up."""
-        if not self.dependencies:
+        if self.like_hta:
             return None
         if self.awaited is not None:
             candidates = [self.awaited[id(after)]] if id(after) in self.awaited else []
@@ -106,30 +125,36 @@ class Oracle:
                 return work
         return None
 
-    def gaps(self, pieces: list[Work], bounds: Interval) -> list[tuple[Interval, str]]:
-        """All gaps of these pieces, uncut."""
-        out, reach = [], None
+    def gaps(self, pieces: list[Work], bounds: Interval) -> list[Cause]:
+        """All gaps of these pieces by cause, not cut to the measured time."""
+        out: list[Cause] = []
+        reach, before = bounds[0], None
         for piece in pieces:
             start, end = piece.interval
-            if reach is None:
-                if start > bounds[0]:
-                    out.append(((bounds[0], start), "start"))
-                reach = end
-            elif start > reach:
-                out.append(((reach, start), self.cause((reach, start), piece)))
-            reach = max(reach, end)
-        if reach is not None and reach < bounds[1]:
-            out.append(((reach, bounds[1]), "end"))
+            if start > reach:
+                out += self.causes((reach, start), before, piece)
+            if before is None or end > reach:  # the first may end before the bounds begin
+                reach, before = end, piece
+        if before is not None and reach < bounds[1]:
+            out.append(((reach, bounds[1]), "end", ""))
         return out
 
     def parts(self, pieces: list[Work], measured: list[Interval]) -> Counter[str]:
         """Idle time by cause."""
         out = Counter[str]({"measured_ns": total(measured)})
         if measured:
-            for gap, cause in self.gaps(pieces, (measured[0][0], measured[-1][1])):
-                out[f"{cause}_ns"] += total(intersect([gap], measured))
+            for gap, cause, also in self.gaps(pieces, (measured[0][0], measured[-1][1])):
+                length = total(intersect([gap], measured))
+                out[f"{cause}_ns"] += length
+                out["late_ns"] += length if also == "late" and cause == "kernel" else 0
+                out["called_ns"] += length if also == "called" else 0
         out["idle_ns"] = total(subtract(measured, union(w.interval for w in pieces)))
         return out
+
+
+def by_length(gap: Interval) -> str:
+    """Of work that was launched: a device's own pause, or not explained."""
+    return "kernel" if gap[1] - gap[0] < DELAY else "other"
 
 
 def said(event: Event) -> str:
@@ -167,14 +192,14 @@ def check(program: Program, path: Path, view: View) -> None:
         assert (row["step"], row["device"]) == (step.number, device)
         gaps = oracle.gaps(view.on(device), (view.measured[0][0], view.measured[-1][1]))
         for cause in CAUSES:
-            mine = [gap for gap, why in gaps if why == cause]
+            mine = [gap for gap, why, _ in gaps if why == cause]
             assert row[f"{cause}_ns"] == total(intersect(mine, [step.span]))
     like_hta(program, path, view)
 
 
 def like_hta(program: Program, path: Path, view: View) -> None:
     """HTA's three causes, from the first to the last work of each stream."""
-    oracle = Oracle(view, dependencies=False)
+    oracle = Oracle(view, like_hta=True)
     for row in tables(program, "idle-time", "--definition", "hta", path)["streams"]:
         own = [w for w in view.work if (w.device, w.stream) == (row["device"], row["stream"])]
         same(row, oracle.parts(own, span_of(own)))
@@ -183,7 +208,7 @@ def like_hta(program: Program, path: Path, view: View) -> None:
 
 def same(row: dict[str, int], expected: Counter[str]) -> None:
     """All parts are equal, and add up to the idle time."""
-    names = ("measured_ns", "idle_ns", *(f"{cause}_ns" for cause in CAUSES))
+    names = ("measured_ns", "idle_ns", *(f"{cause}_ns" for cause in CAUSES), "late_ns", "called_ns")
     assert {name: row[name] for name in names} == {name: expected[name] for name in names}
     assert row["idle_ns"] == sum(row[f"{cause}_ns"] for cause in CAUSES)
 

@@ -26,6 +26,7 @@ def check_sum(program: Program, path: Path) -> None:
     idle: defaultdict[int, int] = defaultdict(int)
     for row in tables(program, "idle-time", path)["devices"]:
         idle[row["rank"]] += row["host_ns"] + row["start_ns"] + row["end_ns"]
+        idle[row["rank"]] += row["late_ns"] - row["called_ns"]
     stalls: defaultdict[int, int] = defaultdict(int)
     waits: dict[tuple[int, str], int] = {}
     found = tables(program, "stalls", path, "--top", "0")

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::array kGlooOnGpuNeeds = std::to_array<Need>({{"steps", "times"}});
 constexpr std::array<std::string_view, 2> kGlooOnGpuReads = {"overlap", "transfers"};
+// What is copied to the CPU and back holds up work that was launched.
+constexpr std::array<std::string_view, 1> kGlooOnGpuExplains = {"gpu-idle"};
 
 // What the CPU sends of the GPU's, it has to copy first: so little is none of a model's tensors.
 bool copies_tensors(const Facts& facts, const RankSteps& rank) {
@@ -112,6 +114,7 @@ const Rule kGlooOnGpu{
     .judge = judge_gloo_on_gpu,
     .reads = kGlooOnGpuReads,
     .runs_dry = false,
+    .explains = kGlooOnGpuExplains,
 };
 
 }  // namespace stepscope::advice

@@ -12,6 +12,8 @@ namespace {
 constexpr std::array kLaunchBoundNeeds =
     std::to_array<Need>({{"steps", "times"}, {"stalls", "kinds"}, {"launches", "ranks"}});
 
+constexpr std::array<std::string_view, 1> kLaunchBoundReads = {"kernels"};
+
 // Waits in which the host is in operators and calls, and Python between them as long as is usual:
 // up to half as much, in every recording of a launching host. More is the program's own code.
 double surely_launching_ns(const Facts& facts, const RankSteps& rank) {
@@ -55,6 +57,45 @@ void leave_out_recording(Finding& finding, const Facts& facts, const RankSteps& 
   }
 }
 
+// What is launched by few calls already: graphs start most of the work.
+bool replays_graphs(const Facts& facts, const RankSteps& rank) {
+  for (const Line& line : facts.lines("launches", "ranks", rank.rank)) {
+    return 2 * line.number("graph_work") >= line.number("work") && line.number("graph_work") > 0;
+  }
+  return false;
+}
+
+// Kernels that the compiler of PyTorch wrote.
+bool is_compiled(const Facts& facts, const RankSteps& rank) {
+  const auto kernels = facts.lines("kernels", "kernels", rank.rank);
+  return std::ranges::any_of(kernels, [](const Line& line) {
+    constexpr std::array<std::string_view, 4> kNames = {"triton_poi_", "triton_red_", "triton_per_",
+                                                        "triton_tem_"};
+    return std::ranges::any_of(
+        kNames, [&](std::string_view name) { return line.text("name").starts_with(name); });
+  });
+}
+
+// What is done already is not advised again.
+Change fewer_launches(const Facts& facts, const RankSteps& rank) {
+  if (replays_graphs(facts, rank)) {
+    return {
+        "Most of the work is started by graphs already. What the GPU waits for is between them: "
+        "take more into a graph, and keep Python and copies between two of them short.",
+        ""};
+  }
+  const bool compiled = is_compiled(facts, rank);
+  return {compiled ? "It is compiled already: let the compiler replay its kernels as CUDA graphs, "
+                     "without Python."
+                   : "Let the compiler fuse small kernels and replay them as CUDA graphs, without "
+                     "Python.",
+          facts.by_framework("model = torch.compile(model, mode=\"reduce-overhead\")",
+                             "model = torch.compile(model, mode=\"reduce-overhead\")  # before "
+                             "fit()",
+                             "TrainingArguments(..., torch_compile=True, "
+                             "torch_compile_mode=\"reduce-overhead\")")};
+}
+
 std::vector<Finding> judge_launch_bound(const Facts& facts) {
   auto ranks = worst_ranks(facts, kLaunchBound.id,
                            [&](const RankSteps& rank) { return facts.launching_ns(rank); });
@@ -87,11 +128,7 @@ std::vector<Finding> judge_launch_bound(const Facts& facts) {
   leave_out_recording(finding, facts, rank);
   add_places(finding, facts, rank, "launch");
   finding.changes = {
-      {"Let the compiler fuse small kernels and replay them as CUDA graphs, without Python.",
-       facts.by_framework("model = torch.compile(model, mode=\"reduce-overhead\")",
-                          "model = torch.compile(model, mode=\"reduce-overhead\")  # before fit()",
-                          "TrainingArguments(..., torch_compile=True, "
-                          "torch_compile_mode=\"reduce-overhead\")")},
+      fewer_launches(facts, rank),
       {"Give each kernel more to do: with a larger batch a step takes about as long and trains on "
        "more samples (the learning rate may have to follow).",
        facts.by_framework("loader = DataLoader(dataset, batch_size=4 * batch_size, ...)",
@@ -113,6 +150,7 @@ const Rule kLaunchBound{
     .needs = kLaunchBoundNeeds,
     .wanted = Wanted::kDeviceWork,
     .judge = judge_launch_bound,
+    .reads = kLaunchBoundReads,
     .runs_dry = false,
     .takes_what_is_left = true,
 };

@@ -91,6 +91,17 @@ std::vector<Change> pinning(const Facts& facts) {
           copying_ahead()};
 }
 
+// A copy so small is staged by the driver at once, and nothing waits for it but the program.
+std::vector<Change> tiny() {
+  return {
+      {"Make small tensors on the GPU, or do not wait for the copy: of so few bytes the driver "
+       "takes a copy of its own at once.",
+       "x = torch.full((), value, device=device)     # not torch.tensor(value).to(device)\n"
+       "x = x.to(device, non_blocking=True)"},
+      {"Where many small values go to the GPU one by one: put them together, and copy them once.",
+       "values = torch.tensor(list_of_values).to(device, non_blocking=True)"}};
+}
+
 // The copy that kept the host longest, for the evidence to jump to.
 void add_jump(Evidence& evidence, const Facts& facts, const RankSteps& rank) {
   for (const Line& line : facts.lines("stalls", "places", rank.rank)) {
@@ -166,6 +177,17 @@ std::vector<Finding> pageable(const Facts& facts) {
        nanos(upload.copy_ns),
        nanos(upload.idle_ns)}};
   const bool known = copies.count > 0;
+  // Pinned memory would make them no faster: their bytes take no time.
+  const bool is_tiny = known && copies.bytes <= facts.threshold(kSlowTransfers.id, "small_copy");
+  if (is_tiny) {
+    finding.title = {"The CPU waits while it copies a few bytes to the GPU: {} of each step",
+                     {share(ranks.front().share)}};
+    finding.detail = {
+        "Each step copies {} to the GPU in {} copies, and the CPU waits for them: the GPU has "
+        "nothing "
+        "to do for {} of each step before, between and after them.",
+        {bytes(copies.bytes), count(copies.count), nanos(upload.idle_ns)}};
+  }
   if (!known) say_what_is_known(finding, facts, rank);
   if (slower > kNoise * rank.median_ns) {
     finding.about_gain.form +=
@@ -194,7 +216,7 @@ std::vector<Finding> pageable(const Facts& facts) {
     say_tracing(finding, rank, sure);
   }
   add_places(finding, facts, rank, "upload");
-  if (known) finding.changes = pinning(facts);
+  if (known) finding.changes = is_tiny ? tiny() : pinning(facts);
   if (one_by_one) {
     finding.changes.insert(finding.changes.begin(),
                            {"Put the tensors together on the CPU (samples of a batch, columns of a "

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "analysis/idle/held_calls.h"
 #include "trace/key_index.h"
 
 namespace stepscope::analysis {
@@ -131,7 +132,7 @@ std::string_view name_of(Cause cause) { return kIdleGapsNames[static_cast<std::s
 
 GapFinder::GapFinder(const WindowView& window, const GapRules& rules)
     : window_(&window), rules_(rules) {
-  if (!rules.dependencies) return;
+  if (rules.like_hta) return;
   awaited_ = awaited_work(window);
   recorded_ = !awaited_.empty();
   own_free_.resize(window.work.size(), kIdleGapsNever);
@@ -160,7 +161,7 @@ GapFinder::GapFinder(const WindowView& window, const GapRules& rules)
 // begun otherwise, and the piece began soon after.
 Awaited GapFinder::awaited(const Gap& gap, Nanos launched) const {
   Awaited found;
-  if (!rules_.dependencies) return found;
+  if (rules_.like_hta) return found;
   if (recorded_) {
     found = awaited_[gap.after];
   } else if (gap.time.length() >= rules_.delay) {
@@ -174,23 +175,52 @@ Awaited GapFinder::awaited(const Gap& gap, Nanos launched) const {
   return bound ? found : Awaited{};
 }
 
-void GapFinder::explain(Gap& gap) const {
+// When the host had done its part for the work that ends a gap: the call that launched it may take
+// long, while the driver loads code or another thread holds it. Devices begin what is launched to
+// them before the call returns, so this is no later than the end of the gap.
+Nanos GapFinder::done_by_host(const Gap& gap, Row launch) const {
+  const trace::Trace& trace = *window_->trace;
+  const bool in_time = trace.start()[launch] <= gap.time.start;
+  if (rules_.like_hta) return in_time ? gap.time.start : gap.time.end;
+  // A call that waits for its own copy, or launches a graph of many kernels, has queued the next
+  // piece long before it returns: short pauses are the device's own.
+  const Work& next = window_->work[gap.after];
+  const bool waits = next.work_class == WorkClass::kCopy && trace.end(launch) >= next.end;
+  const bool within = gap.before != Gap::kNobody && window_->work[gap.before].launch == launch;
+  if (in_time && (waits || within) && gap.time.length() < rules_.delay) return gap.time.start;
+  return std::clamp(trace.end(launch), gap.time.start, gap.time.end);
+}
+
+void GapFinder::explain(Gap gap, Cause of_host, std::vector<Gap>& out) const {
   const Row launch = window_->work[gap.after].launch;
   if (launch != trace::kNoRow) {
-    const Nanos launched = window_->trace->start()[launch];
-    const Awaited waited_for = awaited(gap, launched);
+    const Awaited waited_for = awaited(gap, window_->trace->start()[launch]);
     if (waited_for.known()) {
       const bool talk = window_->work[waited_for.work].work_class == WorkClass::kCommunication;
       gap.cause = talk ? Cause::kCommunication : Cause::kDependency;
       gap.awaited = waited_for.work;
+      out.push_back(gap);
       return;
     }
-    if (launched > gap.time.start) {
-      gap.cause = Cause::kHost;
-      return;
+    if (const Nanos done = done_by_host(gap, launch); done > gap.time.start) {
+      Gap part = gap;
+      part.time.end = done;
+      part.cause = of_host;
+      part.queued = gap.time.end - done;
+      part.was_called =
+          gap.time.length() < rules_.delay && window_->trace->start()[launch] <= gap.time.start;
+      out.push_back(part);
+      if (part.queued == 0) return;
+      gap.time.start = done;
+      gap.was_late = !part.was_called;
     }
+  } else if (of_host == Cause::kStart) {
+    gap.cause = of_host;
+    out.push_back(gap);
+    return;
   }
   gap.cause = gap.time.length() < rules_.delay ? Cause::kKernel : Cause::kOther;
+  out.push_back(gap);
 }
 
 std::vector<Gap> GapFinder::gaps(std::span<const std::uint32_t> pieces, Interval bounds) const {
@@ -199,16 +229,13 @@ std::vector<Gap> GapFinder::gaps(std::span<const std::uint32_t> pieces, Interval
   std::uint32_t before = pieces.front();
   Nanos reach = window_->work[before].end;
   if (window_->work[before].start > bounds.start) {
-    out.push_back({.time = {bounds.start, window_->work[before].start},
-                   .cause = Cause::kStart,
-                   .after = before});
+    explain({.time = {bounds.start, window_->work[before].start}, .after = before}, Cause::kStart,
+            out);
   }
   for (const std::uint32_t index : pieces.subspan(1)) {
     const Work& piece = window_->work[index];
     if (piece.start > reach) {
-      Gap gap{.time = {reach, piece.start}, .before = before, .after = index};
-      explain(gap);
-      out.push_back(gap);
+      explain({.time = {reach, piece.start}, .before = before, .after = index}, Cause::kHost, out);
     }
     // Work of one stream may overlap: what ran longest so far ends the last.
     if (piece.end > reach) {
@@ -237,15 +264,24 @@ Row host_doing(const WindowView& window, HostThreads& threads, const Gap& gap) {
   const Row launch = launch_beside(window, gap);
   if (launch == trace::kNoRow) return trace::kNoRow;
   Interval time = gap.time;
-  if (gap.after != Gap::kNobody) time.end = std::min(time.end, trace.start()[launch]);
+  if (gap.after != Gap::kNobody) {
+    const Nanos held = held_in_launch(window, gap).length();
+    if (held > 0 && 2 * held >= gap.time.length()) return launch;
+    time.end = std::min(time.end, trace.start()[launch]);
+  }
   return threads.doing(trace.track()[launch], time);
 }
 
-HostPart host_part(const WindowView& window, HostThreads& threads, const Gap& gap) {
+HostPart host_part(const WindowView& window, HostThreads& threads, HeldCalls& held,
+                   const Gap& gap) {
   const Row launch = launch_beside(window, gap);
   if (launch == trace::kNoRow) return {};
-  return {host_doing(window, threads, gap),
-          threads.waiting(window.trace->track()[launch], gap.time.start)};
+  HostPart out{host_doing(window, threads, gap),
+               threads.waiting(window.trace->track()[launch], gap.time.start)};
+  if (const Interval part = held_in_launch(window, gap); part.length() > 0) {
+    out.holder = held.holder(part, launch);
+  }
+  return out;
 }
 
 }  // namespace stepscope::analysis

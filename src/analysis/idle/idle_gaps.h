@@ -1,5 +1,6 @@
 // The stretches in which a stream or a device runs nothing, each with the reason why it ended no
-// sooner. Definitions: docs/metrics/idle-time.md.
+// sooner. One is cut where the call that launched the next work returned: until then the host kept
+// the device waiting, after that the work was queued. Definitions: docs/metrics/idle-time.md.
 #pragma once
 
 #include <array>
@@ -30,8 +31,8 @@ struct Awaited {
 std::vector<Awaited> awaited_work(const WindowView& window);
 
 enum class Cause : std::uint8_t {
-  kHost,           // the next work was not launched yet
-  kKernel,         // it was, and a device needs a moment between two pieces
+  kHost,           // the call that launches the next work had not returned yet
+  kKernel,         // it had, and a device needs a moment to begin
   kDependency,     // it had to wait for work on another stream
   kCommunication,  // and that work was communication
   kStart,          // before the first work
@@ -51,11 +52,18 @@ struct Gap {
   Cause cause = Cause::kOther;
   std::uint32_t before = kNobody, after = kNobody;  // indices into WindowView::work
   std::uint32_t awaited = kNobody;                  // of another stream
+  // Of the host: how long the work was queued after that, before it began. The gap that follows.
+  base::Nanos queued = 0;
+  bool was_late = false;  // the host's part comes right before: not queued in time
+  // Of the host, in a gap shorter than the delay: the call had begun before it. So short, it is as
+  // much the device's own.
+  bool was_called = false;
 };
 
 struct GapRules {
   base::Nanos delay = 30'000;  // shorter gaps between queued work are the device's own
-  bool dependencies = true;    // false: as HTA, which knows host, kernel and other only
+  // As HTA: host, kernel and other only, one for the whole gap, by the start of the call.
+  bool like_hta = false;
 };
 
 class GapFinder {
@@ -67,7 +75,9 @@ class GapFinder {
   std::vector<Gap> gaps(std::span<const std::uint32_t> pieces, Interval bounds) const;
 
  private:
-  void explain(Gap& gap) const;
+  // `of_host`: kHost, or kStart before the first work.
+  void explain(Gap gap, Cause of_host, std::vector<Gap>& out) const;
+  base::Nanos done_by_host(const Gap& gap, trace::Row launch) const;
   Awaited awaited(const Gap& gap, base::Nanos launched) const;
 
   const WindowView* window_;
@@ -79,13 +89,17 @@ class GapFinder {
   std::vector<std::uint32_t> device_of_;    // by stream: index into talk_
 };
 
+class HeldCalls;
+
 // What the thread that launched the next work was in, while the device had nothing to do.
 struct HostPart {
   trace::Row doing = trace::kNoRow;    // the range that fills at least half of the wait
   trace::Row waiting = trace::kNoRow;  // the call in which it waited for the device at the start
+  trace::Row holder = trace::kNoRow;   // of another thread, while a launch did not return
 };
-HostPart host_part(const WindowView& window, HostThreads& threads, const Gap& gap);
-// The first of these alone.
+HostPart host_part(const WindowView& window, HostThreads& threads, HeldCalls& held, const Gap& gap);
+// The first of these alone. Until the next work was launched; where the gap is a call that did not
+// return, that call.
 trace::Row host_doing(const WindowView& window, HostThreads& threads, const Gap& gap);
 
 }  // namespace stepscope::analysis

@@ -11,7 +11,9 @@
 #include "analysis/analysis.h"
 #include "analysis/arithmetic/intervals.h"
 #include "analysis/arithmetic/pair_numbers.h"
+#include "analysis/idle/held_calls.h"
 #include "analysis/idle/idle_gaps.h"
+#include "analysis/idle/queued_waits.h"
 #include "analysis/key_columns.h"
 #include "analysis/registry.h"
 
@@ -24,6 +26,8 @@ namespace {
 struct IdleParts {
   base::Nanos measured = 0;
   std::array<base::Nanos, kCauses> causes = {};
+  base::Nanos late = 0;    // of kKernel, before work that the host launched late
+  base::Nanos called = 0;  // of kHost and kStart, see Gap::was_called
 
   base::Nanos& time_of(Cause cause) { return causes[static_cast<std::size_t>(cause)]; }
   base::Nanos idle() const;
@@ -33,8 +37,9 @@ struct IdleParts {
 // Idle time by what the host was in meanwhile.
 class HostShares {
  public:
-  // Range and its kind, and the call the host waited in before; empty where there is none.
-  using Key = std::tuple<std::string_view, std::string_view, std::string_view>;
+  // Range and its kind, the call the host waited in before, and what held its launch; empty where
+  // there is none.
+  using Key = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>;
   struct Share {
     std::uint64_t gaps = 0;
     base::Nanos idle = 0, longest = 0;
@@ -59,12 +64,13 @@ class HostShareCounter {
   const trace::Trace& trace_;
   HostShares& shares_;
   PairNumbers doing_;                      // name and kind
-  PairNumbers pairs_;                      // those, and the name of what was waited in
-  std::vector<HostShares::Share*> known_;  // by pair
+  PairNumbers waits_;                      // those, and the name of what was waited in
+  PairNumbers held_;                       // those, and the name of what held the launch
+  std::vector<HostShares::Share*> known_;  // by the last
 };
 
 struct IdleTables {
-  base::Table devices, streams, steps, hosts, gaps;
+  base::Table devices, streams, steps, hosts, queued, stops, gaps;
 
   IdleTables();
   void add_device(std::int32_t rank, std::int32_t device, const IdleParts& parts);
@@ -74,6 +80,10 @@ struct IdleTables {
                 const IdleParts& parts);
   // The `top` ranges that cost most of this rank's idle time; 0: all.
   void add_hosts(std::int32_t rank, const HostShares& hosts, base::Nanos idle, std::size_t top);
+  // The same of the work that was launched and did not begin.
+  void add_queued(std::int32_t rank, std::int32_t device, const QueuedWaits& waits,
+                  std::size_t top);
+  void add_stops(std::int32_t rank, std::uint32_t window, std::int32_t device, const Stops& stops);
   Answer take();
 };
 
@@ -93,6 +103,8 @@ struct IdlePartial {
   std::map<std::pair<std::int32_t, std::int64_t>, IdleParts> streams;
   std::vector<std::tuple<std::int64_t, std::int32_t, IdleParts>> steps;
   HostShares hosts;
+  std::map<std::int32_t, QueuedWaits> queued;
+  std::vector<std::pair<std::int32_t, Stops>> stops;
   std::vector<DeviceGap> longest;  // the longest first, no more than asked for
 };
 
@@ -107,7 +119,12 @@ IdleParts idle_time_parts_of(std::span<const Gap> gaps, std::span<const Interval
   IdleParts parts;
   parts.measured = total(measured);
   CoverageWalk walk(Intervals(measured.begin(), measured.end()));
-  for (const Gap& gap : gaps) parts.time_of(gap.cause) += walk.covered(gap.time);
+  for (const Gap& gap : gaps) {
+    const Nanos length = walk.covered(gap.time);
+    parts.time_of(gap.cause) += length;
+    if (gap.was_late && gap.cause == Cause::kKernel) parts.late += length;
+    if (gap.was_called) parts.called += length;
+  }
   return parts;
 }
 
@@ -169,6 +186,7 @@ IdlePartial compute_idle_time(const WindowView& window, const IdleTimeSettings& 
   IdlePartial out;
   const GapFinder finder(window, settings.rules);
   HostThreads threads(*window.trace);
+  HeldCalls held(window);
   HostShareCounter hosts(*window.trace, out.hosts);
   LongestGaps longest(settings.top);
   for (const StreamView& stream : window.streams) {
@@ -189,12 +207,16 @@ IdlePartial compute_idle_time(const WindowView& window, const IdleTimeSettings& 
     parts.merge(idle_time_parts_of(gaps, measured));
     if (settings.within_steps && window.has_steps)
       add_idle_time_steps(out, window, device.device, gaps);
+    if (!settings.rules.like_hta) {
+      add_queued_waits(out.queued[device.device], window, gaps, measured);
+      out.stops.emplace_back(device.device, stops_of(window, device, gaps, measured));
+    }
     CoverageWalk walk(measured);
     for (const Gap& gap : gaps) {
       DeviceGap idle{gap, walk.covered(gap.time), device.device, {}};
       if (idle.length == 0) continue;
       if (is_of_host(gap.cause)) {
-        idle.host = host_part(window, threads, gap);
+        idle.host = host_part(window, threads, held, gap);
         hosts.add(idle.host, idle.length);
       }
       longest.add(idle);
@@ -231,14 +253,14 @@ void add_gap(base::Table& table, const WindowView& window, const DeviceGap& idle
   table.add({window.rank, window.window, idle.device, stream,
              idle_time_step_of(window, std::max(gap.time.start, window.measured.front().start)),
              gap.time.start, idle.length, name_of(gap.cause), name_or_null(trace, idle.host.doing),
-             name_or_null(trace, idle.host.waiting), event(before), name_or_null(trace, before),
-             event(after), name_or_null(trace, after)});
+             name_or_null(trace, idle.host.waiting), name_or_null(trace, idle.host.holder),
+             event(before), name_or_null(trace, before), event(after), name_or_null(trace, after)});
 }
 
 Answer idle_time(const RunView& view, const Options& options) {
   const bool like_hta = options.text("definition") == "hta";
   const IdleTimeSettings settings{
-      .rules = {.delay = options.duration("delay"), .dependencies = !like_hta},
+      .rules = {.delay = options.duration("delay"), .like_hta = like_hta},
       .within_steps = !like_hta && options.text("within") == "steps",
       .top = static_cast<std::size_t>(options.count("top"))};
   const auto partials = per_window<IdlePartial>(
@@ -248,6 +270,7 @@ Answer idle_time(const RunView& view, const Options& options) {
   std::map<std::pair<std::int32_t, std::int32_t>, IdleParts> devices;
   std::map<std::tuple<std::int32_t, std::int32_t, std::int64_t>, IdleParts> streams;
   std::map<std::int32_t, HostShares> hosts;
+  std::map<std::pair<std::int32_t, std::int32_t>, QueuedWaits> queued;
   std::map<std::int32_t, std::vector<std::pair<const WindowView*, DeviceGap>>> longest;
   for (std::size_t w = 0; w < partials.size(); ++w) {
     const WindowView& window = view.windows[w];
@@ -261,6 +284,13 @@ Answer idle_time(const RunView& view, const Options& options) {
       tables.add_step(window.rank, window.window, step, device, parts);
     }
     hosts[window.rank].merge(partials[w].hosts);
+    for (const auto& [device, waits] : partials[w].queued) {
+      QueuedWaits& all = queued[{window.rank, device}];
+      for (const auto& [key, wait] : waits) all[key].merge(wait);
+    }
+    for (const auto& [device, stops] : partials[w].stops) {
+      tables.add_stops(window.rank, window.window, device, stops);
+    }
     for (const DeviceGap& gap : partials[w].longest) {
       longest[window.rank].emplace_back(&window, gap);
     }
@@ -275,6 +305,9 @@ Answer idle_time(const RunView& view, const Options& options) {
   }
   for (const auto& [rank, shares] : hosts) {
     tables.add_hosts(rank, shares, idle[rank], settings.top);
+  }
+  for (const auto& [key, waits] : queued) {
+    tables.add_queued(key.first, key.second, waits, settings.top);
   }
   for (auto& [rank, gaps] : longest) {
     std::ranges::stable_sort(gaps, std::ranges::greater{},
@@ -313,11 +346,16 @@ constexpr ColumnShape kIdleTablesIdle{"idle_ns", Type::kInt, Unit::kNanos,
                                       "nothing runs; the causes add up to it"};
 constexpr ColumnShape kIdleTablesIdleShare{"idle_share", Type::kReal, Unit::kShare,
                                            "of the measured time"};
-constexpr ColumnShape kIdleTablesHost{
-    "host_ns", Type::kInt, Unit::kNanos,
-    "the host had not launched the next work when the last ended"};
+constexpr ColumnShape kIdleTablesHost{"host_ns", Type::kInt, Unit::kNanos,
+                                      "the call that launches the next work had not returned"};
 constexpr ColumnShape kKernel{"kernel_ns", Type::kInt, Unit::kNanos,
-                              "short pauses between work that was already queued"};
+                              "short pauses before work that was already launched"};
+constexpr ColumnShape kIdleTablesLate{
+    "late_ns", Type::kInt, Unit::kNanos,
+    "of kernel_ns, before work that the host launched late: it takes a moment to begin"};
+constexpr ColumnShape kIdleTablesCalled{
+    "called_ns", Type::kInt, Unit::kNanos,
+    "of host_ns and start_ns, in short gaps whose launch had been called before they began"};
 constexpr ColumnShape kDependency{"dependency_ns", Type::kInt, Unit::kNanos,
                                   "queued work waited for work on another stream"};
 constexpr ColumnShape kIdleTablesCommunication{
@@ -327,7 +365,7 @@ constexpr ColumnShape kIdleTablesStart{"start_ns", Type::kInt, Unit::kNanos,
                                        "before the first work"};
 constexpr ColumnShape kIdleEnd{"end_ns", Type::kInt, Unit::kNanos, "after the last work"};
 constexpr ColumnShape kOther{"other_ns", Type::kInt, Unit::kNanos,
-                             "the work was queued and did not start; the trace does not say why"};
+                             "the work was launched and did not begin; the trace does not say why"};
 
 constexpr std::array kIdleTablesByDevice = {key::kRank,
                                             key::kDevice,
@@ -340,7 +378,9 @@ constexpr std::array kIdleTablesByDevice = {key::kRank,
                                             kIdleTablesCommunication,
                                             kIdleTablesStart,
                                             kIdleEnd,
-                                            kOther};
+                                            kOther,
+                                            kIdleTablesLate,
+                                            kIdleTablesCalled};
 constexpr std::array kByStream = {key::kRank,
                                   key::kDevice,
                                   kIdleTablesStream,
@@ -353,7 +393,9 @@ constexpr std::array kByStream = {key::kRank,
                                   kIdleTablesCommunication,
                                   kIdleTablesStart,
                                   kIdleEnd,
-                                  kOther};
+                                  kOther,
+                                  kIdleTablesLate,
+                                  kIdleTablesCalled};
 constexpr std::array kIdleTablesByStep = {key::kRank,
                                           key::kWindow,
                                           key::kStep,
@@ -367,7 +409,9 @@ constexpr std::array kIdleTablesByStep = {key::kRank,
                                           kIdleTablesCommunication,
                                           kIdleTablesStart,
                                           kIdleEnd,
-                                          kOther};
+                                          kOther,
+                                          kIdleTablesLate,
+                                          kIdleTablesCalled};
 constexpr ColumnShape kHostOp{
     "host_op", Type::kText, Unit::kNone,
     "what the launching thread was in for at least half of the wait; null: nothing recorded, or "
@@ -375,16 +419,49 @@ constexpr ColumnShape kHostOp{
 constexpr ColumnShape kWaitedIn{
     "waited_in", Type::kText, Unit::kNone,
     "the call in which that thread was waiting for the GPU when the GPU ran out of work"};
+constexpr ColumnShape kHeldBy{
+    "held_by", Type::kText, Unit::kNone,
+    "the call of another thread meanwhile, where a launch did not return; null: none recorded"};
 constexpr std::array kByHostOp = {
     key::kRank,
     kHostOp,
     ColumnShape{"kind", Type::kText, Unit::kNone,
                 "cpu_op, annotation, python, or a call: runtime, driver"},
     kWaitedIn,
+    kHeldBy,
     ColumnShape{"gaps", Type::kInt, Unit::kCount, "how often a device waited"},
     ColumnShape{"idle_ns", Type::kInt, Unit::kNanos, "idle time of the rank's devices"},
     ColumnShape{"share", Type::kReal, Unit::kShare, "of the idle time of the rank's devices"},
     ColumnShape{"longest_ns", Type::kInt, Unit::kNanos, "the longest single wait"}};
+constexpr std::array kByQueued = {
+    key::kRank,
+    key::kDevice,
+    ColumnShape{"work", Type::kText, Unit::kNone, "what was launched and did not begin"},
+    ColumnShape{"launch", Type::kText, Unit::kNone, "the call that launched it; null: not there"},
+    ColumnShape{"node", Type::kInt, Unit::kId,
+                "its place among the pieces of that call; null: the only one"},
+    ColumnShape{"nodes", Type::kInt, Unit::kCount, "pieces of that call"},
+    ColumnShape{"waits", Type::kInt, Unit::kCount, "how often the device waited before it"},
+    ColumnShape{"idle_ns", Type::kInt, Unit::kNanos, "of other_ns"},
+    ColumnShape{"median_ns", Type::kInt, Unit::kNanos, "of these waits"},
+    ColumnShape{"longest_ns", Type::kInt, Unit::kNanos, "the longest single wait"}};
+constexpr std::array kByStop = {
+    key::kRank,
+    key::kWindow,
+    key::kDevice,
+    ColumnShape{"between", Type::kInt, Unit::kCount,
+                "waits of 0.5 ms or longer of work that was launched"},
+    ColumnShape{"idle_ns", Type::kInt, Unit::kNanos, "those waits"},
+    ColumnShape{"inside", Type::kInt, Unit::kCount,
+                "kernels that took 0.5 ms longer and twice as long as the same kernel usually"},
+    ColumnShape{"longer_ns", Type::kInt, Unit::kNanos, "what they took beyond the usual"},
+    ColumnShape{"usual_ns", Type::kInt, Unit::kNanos, "the length that most of both have"},
+    ColumnShape{"alike_share", Type::kReal, Unit::kShare, "of them, within a twentieth of it"},
+    ColumnShape{"period_ns", Type::kInt, Unit::kNanos, "median time from one to the next"},
+    ColumnShape{"steady_share", Type::kReal, Unit::kShare,
+                "of those times, within a quarter of it"},
+    ColumnShape{"same_work_share", Type::kReal, Unit::kShare,
+                "of those alike, at the work that has most of them"}};
 constexpr std::array kByGap = {
     key::kRank,
     key::kWindow,
@@ -397,6 +474,7 @@ constexpr std::array kByGap = {
                 "host, kernel, dependency, communication, start, end or other"},
     kHostOp,
     kWaitedIn,
+    kHeldBy,
     ColumnShape{"before_event", Type::kInt, Unit::kId, "place in the file of the work before"},
     ColumnShape{"before", Type::kText, Unit::kNone, "its name"},
     ColumnShape{"after_event", Type::kInt, Unit::kId, "place in the file of the work after"},
@@ -405,6 +483,7 @@ constexpr std::array kByGap = {
 constexpr std::array<std::string_view, kCauses> kIdleTablesStacked = {
     "host_ns", "kernel_ns", "dependency_ns", "communication_ns", "start_ns", "end_ns", "other_ns"};
 constexpr std::array<std::string_view, 1> kIdleBar = {"idle_ns"};
+constexpr std::array<std::string_view, 1> kQueuedBar = {"idle_ns"};
 constexpr std::array<std::string_view, 1> kGapBar = {"length_ns"};
 constexpr std::array kIdleTablesTables = std::to_array<base::TableShape>({
     {"devices",
@@ -423,6 +502,11 @@ constexpr std::array kIdleTablesTables = std::to_array<base::TableShape>({
      "one host operation that kept the devices of a rank waiting, the worst first",
      kByHostOp,
      {base::Chart::kBars, "host_op", kIdleBar, "rank"}},
+    {"queued",
+     "work that was launched and did not begin, and the trace does not say why, the worst first",
+     kByQueued,
+     {base::Chart::kBars, "work", kQueuedBar, "rank"}},
+    {"stops", "one device: how it stopped while it had work", kByStop},
     {"gaps",
      "one wait of one device, the longest first",
      kByGap,
@@ -435,6 +519,8 @@ void add_idle_tables_parts(base::Table& table, std::vector<Cell> cells, const Id
   cells.emplace_back(idle);
   cells.emplace_back(static_cast<double>(idle) / static_cast<double>(parts.measured));
   for (const Nanos part : parts.causes) cells.emplace_back(part);
+  cells.emplace_back(parts.late);
+  cells.emplace_back(parts.called);
   table.add(cells);
 }
 
@@ -454,6 +540,8 @@ Nanos IdleParts::idle() const { return std::accumulate(causes.begin(), causes.en
 void IdleParts::merge(const IdleParts& other) {
   measured += other.measured;
   for (std::size_t i = 0; i < kCauses; ++i) causes[i] += other.causes[i];
+  late += other.late;
+  called += other.called;
 }
 
 void HostShareCounter::add(const HostPart& host, Nanos idle) {
@@ -463,12 +551,13 @@ void HostShareCounter::add(const HostPart& host, Nanos idle) {
   const bool in_any = host.doing != trace::kNoRow;
   const int kind = in_any ? static_cast<int>(trace_.kind()[host.doing]) : -1;
   const std::uint32_t doing = doing_.number(name(host.doing), static_cast<std::uint32_t>(kind + 1));
-  const std::uint32_t number = pairs_.number(doing, name(host.waiting));
+  const std::uint32_t waits = waits_.number(doing, name(host.waiting));
+  const std::uint32_t number = held_.number(waits, name(host.holder));
   if (number == known_.size()) {
     known_.push_back(
         &shares_.entry_of({trace_.text(name(host.doing)),
                            in_any ? name_of(trace_.kind()[host.doing]) : std::string_view{},
-                           trace_.text(name(host.waiting))}));
+                           trace_.text(name(host.waiting)), trace_.text(name(host.holder))}));
   }
   HostShares::Share* const share = known_[number];
   ++share->gaps;
@@ -490,7 +579,9 @@ IdleTables::IdleTables()
       streams(kIdleTablesTables[1]),
       steps(kIdleTablesTables[2]),
       hosts(kIdleTablesTables[3]),
-      gaps(kIdleTablesTables[4]) {}
+      queued(kIdleTablesTables[4]),
+      stops(kIdleTablesTables[5]),
+      gaps(kIdleTablesTables[6]) {}
 
 void IdleTables::add_device(std::int32_t rank, std::int32_t device, const IdleParts& parts) {
   add_idle_tables_parts(devices, {rank, device}, parts);
@@ -514,16 +605,38 @@ void IdleTables::add_hosts(std::int32_t rank, const HostShares& found, Nanos idl
                            [](const auto& line) { return line.second.idle; });
   if (top != 0 && lines.size() > top) lines.resize(top);
   for (const auto& [key, share] : lines) {
-    const auto& [op, kind, waited_in] = key;
+    const auto& [op, kind, waited_in, held_by] = key;
     hosts.add({rank, base::text_or_null(op), base::text_or_null(kind),
-               base::text_or_null(waited_in), share.gaps, share.idle,
+               base::text_or_null(waited_in), base::text_or_null(held_by), share.gaps, share.idle,
                static_cast<double>(share.idle) / static_cast<double>(idle), share.longest});
   }
 }
 
+void IdleTables::add_queued(std::int32_t rank, std::int32_t device, const QueuedWaits& waits,
+                            std::size_t top) {
+  std::vector<std::pair<QueuedKey, QueuedWait>> lines(waits.begin(), waits.end());
+  std::ranges::stable_sort(lines, std::ranges::greater{},
+                           [](const auto& line) { return line.second.idle; });
+  if (top != 0 && lines.size() > top) lines.resize(top);
+  for (const auto& [key, wait] : lines) {
+    const auto number = [](std::size_t value) {
+      return value > 0 ? Cell(static_cast<std::int64_t>(value)) : Cell(base::Null{});
+    };
+    queued.add({rank, device, key.work, base::text_or_null(key.call), number(key.node),
+                number(key.of), wait.waits, wait.idle, wait.median(), wait.longest});
+  }
+}
+
+void IdleTables::add_stops(std::int32_t rank, std::uint32_t window, std::int32_t device,
+                           const Stops& found) {
+  if (found.count() == 0) return;
+  stops.add({rank, window, device, found.between, found.idle, found.inside, found.longer,
+             found.usual, found.alike, found.period, found.steady, found.same_work});
+}
+
 Answer IdleTables::take() {
   Answer answer;
-  for (base::Table* table : {&devices, &streams, &steps, &hosts, &gaps}) {
+  for (base::Table* table : {&devices, &streams, &steps, &hosts, &queued, &stops, &gaps}) {
     answer.tables.push_back(std::move(*table));
   }
   return answer;

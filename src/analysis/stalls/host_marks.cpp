@@ -15,6 +15,7 @@
 #include "analysis/device/classes.h"
 #include "analysis/device/copies.h"
 #include "analysis/host/host_threads.h"
+#include "analysis/idle/held_calls.h"
 #include "analysis/name_sign.h"
 #include "analysis/operators/algorithm_searches.h"
 #include "analysis/stalls/host_work.h"
@@ -31,7 +32,7 @@ using trace::Row;
 constexpr std::array<std::string_view, kStalls> kHostMarksNames = {
     "input",         "save",      "upload", "sync",    "allocator", "optimizer",
     "communication", "collector", "search", "compile", "update",    "data",
-    "inspect",       "operators", "debug",  "pause",   "launch"};
+    "inspect",       "operators", "debug",  "driver",  "pause",     "launch"};
 
 Stall stall_of(HostTask task) {
   static constexpr std::array<Stall, kHostTasks> kOf = {Stall::kCompile,   Stall::kUpdate,
@@ -65,6 +66,9 @@ std::string_view host_memory_of(const trace::Trace& trace, Row call) {
   return {};
 }
 
+constexpr std::size_t kNoStop = static_cast<std::size_t>(-1);
+constexpr base::Nanos kSameStop = 20'000;  // from the end of a copy to the call that waits for it
+
 struct MarkNames {
   NameSign optimizer, collection, communication, allocator, waiting;
 
@@ -82,6 +86,8 @@ void add_track(const trace::Trace& trace, const trace::Track& track, MarkNames& 
                std::vector<HostMark>& out) {
   Row copy_parent = trace::kNoRow;
   bool copy_up = false;
+  // The mark of a copy that is waited for: the synchronising call after it is the same stop.
+  std::size_t stop = kNoStop;
   for (Row row = track.begin; row < track.end; ++row) {
     if (trace.phase()[row] != trace::Phase::kSpan) continue;
     const Kind kind = trace.kind()[row];
@@ -103,13 +109,25 @@ void add_track(const trace::Trace& trace, const trace::Track& track, MarkNames& 
       copy_parent = trace.parent()[row];
       copy_up = direction == "HtoD";
       if (names.waiting.matches_row(row) || awaits_its_copy(trace, row)) {
+        stop = out.size();
         mark(copy_up ? Stall::kUpload : Stall::kSync);
+      } else {
+        stop = kNoStop;
       }
       continue;
     }
-    if (!names.waiting.matches_row(row)) continue;
-    const bool of_copy = copy_up && copy_parent == trace.parent()[row];
-    mark(of_copy ? Stall::kUpload : Stall::kSync);
+    if (!names.waiting.matches_row(row)) {
+      const bool launches = trace.launches().rows.find(row) != base::RowSet::kNone;
+      if (!launches && trace.end(row) - trace.start()[row] >= kHeld) mark(Stall::kDriver);
+      continue;
+    }
+    const bool same = copy_parent == trace.parent()[row];
+    if (stop != kNoStop && same && trace.start()[row] - out[stop].time.end <= kSameStop) {
+      out[stop].time.end = std::max(out[stop].time.end, trace.end(row));
+    } else {
+      mark(copy_up && same ? Stall::kUpload : Stall::kSync);
+    }
+    stop = kNoStop;
   }
 }
 

@@ -30,10 +30,11 @@ enum class Stall : std::uint8_t {
   kInspect,    // the CPU works on what was copied from the device
   kOperators,  // other operators on the CPU
   kDebug,      // autograd's anomaly mode looks at each gradient
+  kDriver,     // a call that launches does not return, or one makes streams, loads code, …
   kPause,      // long, and nothing of the framework was recorded: files, logging, Python
   kLaunch,     // none of these: the host needs longer to launch work than the device to do it
 };
-inline constexpr std::size_t kStalls = 17;
+inline constexpr std::size_t kStalls = 18;
 std::string_view name_of(Stall stall);
 
 struct HostMark {

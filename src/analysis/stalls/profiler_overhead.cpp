@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/arithmetic/sorted_runs.h"
+#include "analysis/idle/held_calls.h"
 #include "trace/step_names.h"
 
 namespace stepscope::analysis {
@@ -206,10 +207,18 @@ class WithoutProfilerDevice {
         start_(work_.size(), 0),
         end_(work_.size(), 0),
         launched_(work_.size(), kNotYet),
-        wait_(work_.size(), kNone) {
+        wait_(work_.size(), kNone),
+        own_(work_.size(), kBetween) {
     for (const Gap& gap : gaps) {
       if (gap.after == Gap::kNobody) continue;
-      wait_[gap.after - first_] = is_of_host(gap.cause) ? kHost : kOwn;
+      const std::size_t at = gap.after - first_;
+      if (gap.was_late) {  // what the device takes to begin is in its delay; more is its own
+        if (gap.cause == Cause::kOther) own_[at] += static_cast<double>(gap.time.length());
+        continue;
+      }
+      wait_[at] = is_of_host(gap.cause) && !gap.was_called ? kHost : kOwn;
+      // What held a launch holds it as long without a profiler.
+      own_[at] += static_cast<double>(held_in_launch(window, gap).length());
     }
     std::vector<Nanos> delays;
     for (const Work& piece : work_) {
@@ -276,7 +285,7 @@ class WithoutProfilerDevice {
       double start = recorded;
       if (done_ > 0) {
         const double gap = recorded - reach_recorded_;
-        const double own = wait_[done_] == kHost && is_known ? std::min(gap, kBetween) : gap;
+        const double own = wait_[done_] == kHost && is_known ? std::min(gap, own_[done_]) : gap;
         start = std::min(recorded, reach_ + own);
         if (is_known) start = std::min(recorded, std::max(start, launched_[done_]));
       }
@@ -295,6 +304,7 @@ class WithoutProfilerDevice {
   std::vector<double> start_, end_;
   std::vector<double> launched_;  // the earliest start that the host allows
   std::vector<std::uint8_t> wait_;
+  std::vector<double> own_;            // of a wait for the host: the device's part of it
   std::size_t latest_ = 0, done_ = 0;  // launched up to here, played up to here
   double reach_ = 0, reach_recorded_ = 0;
 };

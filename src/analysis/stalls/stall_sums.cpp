@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -16,175 +17,27 @@
 #include "analysis/arithmetic/sorted_runs.h"
 #include "analysis/device/copies.h"
 #include "analysis/host/host_threads.h"
+#include "analysis/idle/held_calls.h"
 #include "analysis/idle/idle_gaps.h"
 #include "analysis/idle/idle_hosts.h"
-#include "analysis/name_sign.h"
 #include "analysis/stalls/host_marks.h"
 #include "analysis/stalls/host_work.h"
 #include "analysis/stalls/profiler_overhead.h"
-#include "trace/step_names.h"
+#include "analysis/stalls/stall_sites.h"
 #include "trace/trace.h"
 
 namespace stepscope::analysis {
 namespace {
 
-// Where in the program host events are: the call, the operator a person knows, the Python frames.
-// Asked about every wait of a device, so places are numbers until their texts are wanted.
-
-struct PlaceText {
-  std::string call;    // of the runtime, or empty
-  std::string op;      // the outermost operator around it, else the annotation, or empty
-  std::string frames;  // Python's, the innermost first, by "; "; empty: none recorded
-};
-
-// Equal numbers have equal texts.
-struct StallSite {
-  static constexpr std::uint32_t kNone = 0xffffffff;
-  base::StringId call = base::kNoString, op = base::kNoString;
-  std::array<std::uint32_t, 4> frames = {kNone, kNone, kNone, kNone};  // into the texts of Sites
-  bool operator==(const StallSite&) const = default;
-
-  struct Hash {
-    std::size_t operator()(const StallSite& site) const {
-      std::uint64_t hash = std::uint64_t{site.call} << 32 | site.op;
-      for (const std::uint32_t frame : site.frames) {
-        hash = (hash ^ hash >> 29 ^ frame) * 0x9e3779b97f4a7c15;
-      }
-      return hash ^ hash >> 32;
-    }
-  };
-};
-
-class StallSites {
- public:
-  explicit StallSites(const trace::Trace& trace);
-  StallSite at(trace::Row row);  // kNoRow: nowhere
-  PlaceText text(const StallSite& site) const;
-
- private:
-  std::uint32_t frame_of(base::StringId name);
-  std::uint32_t stack_of(base::StringId text);
-  std::uint32_t number(std::string text);
-
-  const trace::Trace* trace_;
-  NameSign steps_;
-  std::vector<std::uint32_t> frames_, stacks_;  // by string: what it is as a frame, as a stack
-  std::unordered_map<std::string, std::uint32_t> numbers_;
-  std::vector<std::string> texts_;
-};
-
-using base::StringId;
-using trace::Kind;
-using trace::Row;
-
-constexpr std::size_t kFrames = 3;
-
-// In the tables by string, beside numbers of texts.
-constexpr std::uint32_t kNotAsked = 0xffffffff;
-constexpr std::uint32_t kPassedOver = 0xfffffffe;
-constexpr std::uint32_t kEmpty = 0xfffffffd;
-
-// Frames that say nothing about the user's code.
-bool stall_place_passes_on(std::string_view frame) {
-  return frame.starts_with("<built-in") || frame.starts_with("nn.Module: ") ||
-         frame.ends_with("_call_impl") || frame.find("torch/profiler/") != std::string_view::npos;
-}
-
-std::string from_text(std::string_view stack) {
-  std::string out;
-  std::size_t taken = 0;
-  while (!stack.empty() && taken < kFrames) {
-    const std::string_view frame = stack.substr(0, stack.find(';'));
-    if (!stall_place_passes_on(frame)) {
-      out += (out.empty() ? "" : "; ");
-      out += frame;
-      ++taken;
-    }
-    stack.remove_prefix(std::min(frame.size() + 1, stack.size()));
-  }
-  return out;
-}
-
-StallSites::StallSites(const trace::Trace& trace)
-    : trace_(&trace),
-      steps_(trace, trace::names_a_step),
-      frames_(trace.strings().size(), kNotAsked),
-      stacks_(trace.stacks().rows.size() > 0 ? trace.strings().size() : 0, kNotAsked) {}
-
-std::uint32_t StallSites::number(std::string text) {
-  if (text.empty()) return kEmpty;
-  const auto [found, fresh] = numbers_.try_emplace(text, static_cast<std::uint32_t>(texts_.size()));
-  if (fresh) texts_.push_back(std::move(text));
-  return found->second;
-}
-
-std::uint32_t StallSites::frame_of(StringId name) {
-  if (name >= frames_.size()) return kEmpty;
-  if (frames_[name] == kNotAsked) {
-    const std::string_view text = trace_->text(name);
-    frames_[name] = stall_place_passes_on(text) ? kPassedOver : number(without_addresses(text));
-  }
-  return frames_[name];
-}
-
-std::uint32_t StallSites::stack_of(StringId text) {
-  if (text >= stacks_.size()) return kEmpty;
-  if (stacks_[text] == kNotAsked) stacks_[text] = number(from_text(trace_->text(text)));
-  return stacks_[text];
-}
-
-StallSite StallSites::at(Row row) {
-  const trace::Trace& trace = *trace_;
-  const auto is_empty = [&](StringId name) { return trace.text(name).empty(); };
-  StallSite out;
-  StringId annotation = base::kNoString;
-  std::size_t filled = 0;  // of out.frames
-  std::size_t taken = 0;
-  bool outside = false;  // Python calls an operator: what is further out is not its caller's name
-  const auto fill = [&](std::uint32_t text) {
-    if (text != kEmpty) out.frames[filled++] = text;
-  };
-  for (; row != trace::kNoRow; row = trace.parent()[row]) {
-    const Kind kind = trace.kind()[row];
-    const StringId name = trace.name()[row];
-    if (kind == Kind::kPython) {
-      outside = true;
-      if (taken == kFrames) continue;
-      const std::uint32_t frame = frame_of(name);
-      if (frame == kPassedOver) continue;
-      fill(frame);
-      ++taken;
-      continue;
-    }
-    if (trace::is_api_call(kind) && is_empty(out.call)) out.call = name;
-    if (kind == Kind::kCpuOp && !outside) out.op = name;
-    if (kind == Kind::kAnnotation && is_empty(annotation) && !steps_.matches_name(name))
-      annotation = name;
-    if (filled > 0) continue;
-    if (const std::uint32_t said = trace.stacks().rows.find(row); said != base::RowSet::kNone) {
-      fill(stack_of(trace.stacks().call_stack[said]));
-    }
-  }
-  if (is_empty(out.op)) out.op = annotation;
-  return out;
-}
-
-PlaceText StallSites::text(const StallSite& site) const {
-  PlaceText out{std::string(trace_->text(site.call)), std::string(trace_->text(site.op)), {}};
-  for (const std::uint32_t frame : site.frames) {
-    if (frame == StallSite::kNone) break;
-    if (!out.frames.empty()) out.frames += "; ";
-    out.frames += texts_[frame];
-  }
-  return out;
-}
-
 using base::Nanos;
+using base::StringId;
 using trace::Kind;
 using trace::Row;
 
 constexpr Nanos kJustBefore = 5'000;    // a call that ended so shortly before let the device go dry
 constexpr Nanos kShortPause = 300'000;  // where the program says that it does something else
+constexpr Nanos kOtherWait =
+    3'000'000;  // so much more than a stop explains has a reason of its own
 constexpr std::int64_t kFewLaunches = 8;  // between two waits: the host feeds the device by hand
 
 constexpr bool is_call_in_stall_sums(Stall stall) {
@@ -202,13 +55,21 @@ class Marks {
   Marks(const WindowView& window, const Intervals& collections, Nanos pause)
       : list_(host_marks(window, collections)) {
     std::array<Intervals, kStalls> sets;
+    const std::vector<bool> launches = launching(window);
+    // What a thread that launches nothing does in the driver holds only calls up: see held_calls.
+    const auto is_beside = [&](const HostMark& mark) {
+      return (mark.stall == Stall::kAllocator || mark.stall == Stall::kDriver) &&
+             !launches[window.trace->track()[mark.row]];
+    };
     for (const HostMark& mark : list_) {
+      if (is_beside(mark)) continue;
       sets[static_cast<std::size_t>(mark.stall)].push_back(mark.time);
     }
     for (std::size_t i = 0; i < kStalls; ++i) {
       sets_[i] = CoverageWalk(sorted_union(std::move(sets[i])));
     }
     for (std::uint32_t i = 0; i < list_.size(); ++i) {
+      if (is_beside(list_[i])) continue;
       of_[static_cast<std::size_t>(list_[i].stall)].push_back(i);
       if (is_call_in_stall_sums(list_[i].stall)) calls_.push_back(i);
     }
@@ -289,6 +150,15 @@ class Marks {
   }
 
  private:
+  // By track: whether it launches work. All do where no launch is recorded.
+  static std::vector<bool> launching(const WindowView& window) {
+    std::vector<bool> out(window.trace->tracks().size());
+    for (const Work& piece : window.work) {
+      if (piece.launch != trace::kNoRow) out[window.trace->track()[piece.launch]] = true;
+    }
+    if (std::ranges::find(out, true) == out.end()) out.assign(out.size(), true);
+    return out;
+  }
   void find_launches(const WindowView& window) {
     std::vector<std::pair<Nanos, Nanos>> list;
     for (const Work& piece : window.work) {
@@ -378,13 +248,29 @@ class Marks {
 struct StallSumsVerdict {
   Stall stall = Stall::kLaunch;
   Row row = trace::kNoRow;  // what kept the host
+  // What the host did later is another wait.
+  Nanos until = std::numeric_limits<Nanos>::max();
 };
 
-// The first that applies; a call that fills half of a wait, or in which the host was when the wait
-// began, is to blame for all of it: what follows could only begin then. `launched`: when the work
-// that ends the wait was; what the host did later did not hold it up. `fetched`: the call that
-// waits for the value whose copy is the last work before the wait.
-StallSumsVerdict judge(Marks& marks, Interval gap, Nanos launched, Row fetched) {
+// What is known of the work that ends a wait.
+struct NextWork {
+  Nanos launched = 0;           // what the host did later did not hold it up
+  Row launch = trace::kNoRow;   // the call
+  Row fetched = trace::kNoRow;  // the call that waits for the value that was copied last before
+  bool is_rest = false;         // of a wait whose beginning is blamed on a call
+};
+
+// A call that was still waiting when the next work began, which another thread launched, waited
+// for that work or for what comes after it: the call is late because the work is.
+bool is_effect(const HostMark& mark, Interval gap, Row launch) {
+  const bool waits = mark.stall == Stall::kSync || mark.stall == Stall::kUpload;
+  return waits && mark.row != launch && mark.time.end > gap.end + kJustBefore;
+}
+
+// The first that applies; a call that fills half of a wait is to blame for all of it: what follows
+// could only begin then. So is one in which the host was when the wait began, for as long as it
+// kept the host from going on: without it, the host would have come to what follows so much sooner.
+StallSumsVerdict judge(Marks& marks, Interval gap, const NextWork& next) {
   const auto blame = [&](Stall stall) {
     const HostMark* mark = marks.in(stall, gap);
     return StallSumsVerdict{stall, mark == nullptr ? trace::kNoRow : mark->row};
@@ -400,14 +286,24 @@ StallSumsVerdict judge(Marks& marks, Interval gap, Nanos launched, Row fetched) 
   for (const Stall stall : {Stall::kUpload, Stall::kAllocator}) {
     if (marks.inside(stall, gap) > marks.inside(most, gap)) most = stall;
   }
-  const Nanos inside = marks.inside(most, gap);
+  const HostMark* longest = marks.in(most, gap);
+  const bool is_late = longest != nullptr && is_effect(*longest, gap, next.launch);
+  const Nanos inside = is_late ? 0 : marks.inside(most, gap);
   if (2 * inside >= gap.length()) return blame(most);
-  if (const HostMark* mark = marks.waited(gap.start)) return {mark->stall, mark->row};
+  if (2 * marks.inside(Stall::kDriver, gap) >= gap.length()) return blame(Stall::kDriver);
+  const HostMark* waited = next.is_rest ? nullptr : marks.waited(gap.start);
+  if (waited != nullptr && !is_effect(*waited, gap, next.launch)) {
+    const bool gives = waited->stall == Stall::kAllocator;  // costs more than its own time
+    const Nanos from = std::max(waited->time.end, gap.start);
+    const Nanos until = gives ? gap.end : from + waited->time.length();
+    if (gap.end - until < kOtherWait) return {waited->stall, waited->row};
+    return {waited->stall, waited->row, until};
+  }
   if (4 * inside >= gap.length()) return blame(most);
-  if (marks.in_loop(gap)) return blame(Stall::kSync);
-  if (fetched != trace::kNoRow) return {Stall::kSync, fetched};
+  if (!next.is_rest && !is_late && marks.in_loop(gap)) return blame(Stall::kSync);
+  if (next.fetched != trace::kNoRow) return {Stall::kSync, next.fetched};
   if (2 * marks.inside(Stall::kOptimizer, gap) >= gap.length()) return blame(Stall::kOptimizer);
-  const Nanos paused = marks.paused({gap.start, std::min(gap.end, launched)});
+  const Nanos paused = marks.paused({gap.start, std::min(gap.end, next.launched)});
   if (2 * paused >= gap.length()) return {Stall::kPause};
   return {};
 }
@@ -421,6 +317,7 @@ class StallSumsSumming {
         saved_(saved_pieces(window)),
         work_(&host_work(window)),
         threads_(*window.trace),
+        held_(window),
         sites_(*window.trace) {
     for (const StepTime& step : window.steps) out_.steps.emplace_back(step.number, StallSums{});
   }
@@ -429,7 +326,7 @@ class StallSumsSumming {
     add_marks();
     out_.noted = overhead_sums(*window_);
     const GapFinder finder(*window_, {.delay = rules_.delay});
-    CoverageWalk measured(window_->measured);
+    measured_ = CoverageWalk(window_->measured);
     if (window_->measured.empty()) return std::move(out_);
     const Interval bounds{window_->measured.front().start, window_->measured.back().end};
     std::vector<std::vector<Gap>> gaps;
@@ -443,8 +340,7 @@ class StallSumsSumming {
     least_ = play(most_of(usual), gaps);
     for (std::size_t i = 0; i < gaps.size(); ++i) {
       for (const Gap& gap : gaps[i]) {
-        const Nanos length = measured.covered(gap.time);
-        if (length > 0 && is_of_host(gap.cause)) add_gap(gap, length);
+        if (is_of_host(gap.cause) && !gap.was_called) add_wait(gap);
       }
       add_copies(window_->devices[i]);
     }
@@ -467,11 +363,31 @@ class StallSumsSumming {
     return static_cast<std::int32_t>(after - window_->steps.begin()) - 1;
   }
 
+  // Calls of the driver by name, and whether they come in rows: an emptied cache gives everything
+  // back at once, a program without a cache one block at a time.
+  void add_driver_call(const HostMark& mark, std::int32_t step) {
+    const trace::Trace& trace = *window_->trace;
+    const StringId name = trace.name()[mark.row];
+    DriverCall*& call = calls_[{mark.stall, name}];
+    if (call == nullptr) call = &out_.calls[{mark.stall, std::string(trace.text(name))}];
+    ++call->count;
+    call->host += mark.time.length();
+    Row& last = last_call_[trace.track()[mark.row]];
+    if (last == trace::kNoRow || trace.name()[last] != name) ++call->runs;
+    last = mark.row;
+    std::int32_t& seen = seen_in_[name];
+    if (seen != step + 1) ++call->steps;
+    seen = step + 1;
+  }
+
   void add_marks() {
+    last_call_.assign(window_->trace->tracks().size(), trace::kNoRow);
     for (const HostMark& mark : marks_.list()) {
       if (!window_->counts_at(mark.time.start)) continue;
       const std::int32_t step = step_at(window_->steps, mark.time.start);
       if (step < 0) continue;  // before or after all steps
+      if (mark.stall == Stall::kAllocator || mark.stall == Stall::kDriver)
+        add_driver_call(mark, step);
       const auto work =
           mark.stall == Stall::kOptimizer ? marks_.launched(mark.time) : Marks::Launched{};
       add(mark.stall, step, [&](StallSum& sum) {
@@ -483,21 +399,79 @@ class StallSumsSumming {
     }
   }
 
-  void add_gap(const Gap& gap, Nanos length) {
+  // A launch that did not return: by what held it, as far as that is recorded.
+  StallSumsVerdict judge_held(Interval time, Row launch) {
+    if (2 * marks_.inside(Stall::kSearch, time) >= time.length()) {
+      const HostMark* search = marks_.in(Stall::kSearch, time);
+      return {Stall::kSearch, search == nullptr ? launch : search->row};
+    }
+    const Row holder = held_.holder(time, launch);
+    if (holder == trace::kNoRow) return {Stall::kDriver, launch};
+    const bool allocates = names_allocator_call(window_->trace->name_text(holder));
+    return {allocates ? Stall::kAllocator : Stall::kDriver, holder};
+  }
+
+  enum class Part : std::uint8_t { kWhole, kHeld, kRest };
+
+  void add_wait(Gap gap) {
+    // What came before a launch that did not return is another wait than the call itself.
+    const Interval held = held_in_launch(*window_, gap);
+    // The moment that the device then takes to begin is seen only because the host was late.
+    if (gap.queued < rules_.delay) gap.time.end += std::exchange(gap.queued, 0);
+    Gap before = gap;
+    if (held.length() > 0) {
+      before.time.end = held.start;
+      before.queued += gap.time.end - held.start;
+    }
+    add_gap(before, Part::kWhole);
+    if (held.length() <= 0) return;
+    gap.time.start = held.start;
+    add_gap(gap, Part::kHeld);
+  }
+
+  void add_gap(Gap gap, Part part) {
+    if (measured_.covered(gap.time) <= 0) return;
     StallSumsVerdict verdict;
-    const Nanos launched = launch_of(gap);
     const auto is_saved = [&](std::uint32_t piece) {
       return piece != Gap::kNobody && saved_[piece];
     };
     if (is_saved(gap.before) || is_saved(gap.after)) {
       verdict = {Stall::kSave, window_->work[is_saved(gap.before) ? gap.before : gap.after].launch};
+    } else if (part == Part::kHeld) {
+      verdict = judge_held(gap.time, window_->work[gap.after].launch);
     } else {
-      verdict = judge(marks_, gap.time, launched, fetched_by(gap));
+      const Row launch =
+          gap.after == Gap::kNobody ? trace::kNoRow : window_->work[gap.after].launch;
+      const bool is_rest = part == Part::kRest;
+      verdict = judge(marks_, gap.time,
+                      {launch_of(gap), launch, is_rest ? trace::kNoRow : fetched_by(gap), is_rest});
     }
+    if (verdict.until < gap.time.end) {
+      Gap rest = gap;
+      rest.time.start = verdict.until;
+      gap.queued += gap.time.end - verdict.until;
+      gap.time.end = verdict.until;
+      add_part(gap, Part::kWhole, verdict);
+      add_gap(rest, Part::kRest);
+    } else {
+      add_part(gap, part, verdict);
+    }
+  }
+
+  void add_part(const Gap& gap, Part part, StallSumsVerdict verdict) {
+    const Nanos length = measured_.covered(gap.time);
+    if (length <= 0) return;
+    const bool is_held = part == Part::kHeld;
+    const Nanos launched = launch_of(gap);
     if (verdict.row == trace::kNoRow) verdict.row = host_doing(*window_, threads_, gap);
-    const bool in_marks = verdict.stall != Stall::kLaunch && verdict.stall != Stall::kPause;
+    const bool in_marks =
+        !is_held && verdict.stall != Stall::kLaunch && verdict.stall != Stall::kPause;
     const Nanos inside = std::min(
         length, in_marks ? marks_.inside(verdict.stall, gap.time) : marks_.recorded(gap.time));
+    const bool is_first = is_held && held_.is_first_use(window_->work[gap.after].launch);
+    // A launch is no mark: one that was held is counted where it kept a device waiting.
+    const bool counts = is_held && verdict.stall == Stall::kDriver &&
+                        verdict.row == window_->work[gap.after].launch;
     const std::int32_t step =
         step_during(std::max(gap.time.start, window_->measured.front().start));
     const Nanos paused =
@@ -510,13 +484,24 @@ class StallSumsSumming {
       ++sum.waits;
       sum.without_profiler += without_profiler;
       sum.usual += usual;
-      sum.count += paused > 0 ? 1 : 0;
-      sum.host += paused;
+      sum.count += paused > 0 || counts ? 1 : 0;
+      sum.host += paused + (counts ? gap.time.length() : 0);
+      sum.held += is_held ? length : 0;
+      sum.first_use += is_first ? length : 0;
       sum.idle += length;
       sum.inside += inside;
       sum.longest = std::max(sum.longest, length);
     });
     add_place(verdict, step, length);
+    if (verdict.row == trace::kNoRow) return;
+    if (verdict.stall == Stall::kAllocator || verdict.stall == Stall::kDriver) {
+      const std::string_view name = window_->trace->name_text(verdict.row);
+      DriverCall& sum = out_.calls[{verdict.stall, std::string(name)}];
+      ++sum.waits;
+      sum.idle += length;
+      sum.count += counts ? 1 : 0;
+      sum.host += counts ? gap.time.length() : 0;
+    }
   }
 
   // A small copy to the host may be done before the host begins to wait for it, in the same
@@ -546,7 +531,9 @@ class StallSumsSumming {
   }
 
   Nanos wait_without_profiler(const Played& played, const Gap& gap) const {
-    if (gap.before != Gap::kNobody && gap.after != Gap::kNobody) return played.waits[gap.after];
+    if (gap.before != Gap::kNobody && gap.after != Gap::kNobody) {
+      return std::max<Nanos>(0, played.waits[gap.after] - gap.queued);
+    }
     return std::max<Nanos>(
         0, gap.time.length() - cost_of(overhead_counts_in(*window_, gap.time), played.cost));
   }
@@ -614,11 +601,16 @@ class StallSumsSumming {
   StallRules rules_;
   Marks marks_;
   Played usual_, least_;
+  CoverageWalk measured_;
   std::vector<bool> saved_;
   const HostWork* work_;
   HostThreads threads_;
+  HeldCalls held_;
   StallSites sites_;
   std::array<std::unordered_map<StallSite, StallPlace*, StallSite::Hash>, kStalls> places_;
+  std::map<std::pair<Stall, StringId>, DriverCall*> calls_;  // into out_
+  std::vector<Row> last_call_;                               // of the driver, by track
+  std::map<StringId, std::int32_t> seen_in_;                 // by name: the step, from 1
   WindowStalls out_;
 };
 
@@ -630,6 +622,8 @@ void StallSum::merge(const StallSum& other) {
   waits += other.waits;
   idle += other.idle;
   inside += other.inside;
+  held += other.held;
+  first_use += other.first_use;
   longest = std::max(longest, other.longest);
   copies += other.copies;
   bytes += other.bytes;
@@ -637,6 +631,15 @@ void StallSum::merge(const StallSum& other) {
   work_ns += other.work_ns;
   without_profiler += other.without_profiler;
   usual += other.usual;
+}
+
+void DriverCall::merge(const DriverCall& other) {
+  count += other.count;
+  host += other.host;
+  runs += other.runs;
+  steps += other.steps;
+  waits += other.waits;
+  idle += other.idle;
 }
 
 void StallPlace::merge(const StallPlace& other) {

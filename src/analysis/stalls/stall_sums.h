@@ -26,6 +26,8 @@ struct StallSum {
   std::int64_t waits = 0;            // of a device, that belong to it
   base::Nanos idle = 0;              // those waits
   base::Nanos inside = 0;            // of them, the host was in such a call or range
+  base::Nanos held = 0;              // of idle: the launch of the next work did not return
+  base::Nanos first_use = 0;         // of held: before work of a name that had not run before
   base::Nanos longest = 0;           // single wait
   base::Nanos copies = 0;            // their copies ran and nothing computed meanwhile
   base::Bytes bytes = 0;             // of those copies
@@ -53,10 +55,24 @@ struct StallPlace {
 // Stall, call, operator, frames.
 using StallKey = std::tuple<Stall, std::string, std::string, std::string>;
 
+// One call by name, of those that take memory from the driver, or load code, make streams, ...
+struct DriverCall {
+  std::int64_t count = 0;
+  base::Nanos host = 0;
+  std::int64_t runs = 0;   // rows of this call on a thread, without another of them between
+  std::int64_t steps = 0;  // in which it occurs
+  std::int64_t waits = 0;  // of a device, that belong to it
+  base::Nanos idle = 0;
+
+  void merge(const DriverCall& other);
+};
+using DriverCalls = std::map<std::pair<Stall, std::string>, DriverCall>;
+
 struct WindowStalls {
   StallSums all;
   std::vector<std::pair<std::int64_t, StallSums>> steps;  // by step number, in order of time
   std::map<StallKey, StallPlace> places;
+  DriverCalls calls;
   OverheadSums noted;
 };
 

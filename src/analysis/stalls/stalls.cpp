@@ -23,8 +23,8 @@ using base::Unit;
 constexpr base::ColumnShape kStall{
     "stall", Type::kText, Unit::kNone,
     "input, save, upload, sync, allocator, optimizer, "
-    "communication, collector, search, compile, update, data, inspect, operators, debug, pause, "
-    "or launch: none of these"};
+    "communication, collector, search, compile, update, data, inspect, operators, debug, driver, "
+    "pause, or launch: none of these"};
 constexpr base::ColumnShape kWaits{"waits", Type::kInt, Unit::kCount, "how often a GPU waited"};
 constexpr base::ColumnShape kStallsIdle{"idle_ns", Type::kInt, Unit::kNanos,
                                         "idle time of the rank's GPUs, whole waits"};
@@ -48,6 +48,10 @@ constexpr std::array kKindColumns = std::to_array<base::ColumnShape>({
     {"inside_ns", Type::kInt, Unit::kNanos,
      "of it, the host was in the call or range; of launch and pause: in any operator or call"},
     {"longest_ns", Type::kInt, Unit::kNanos, "the longest single wait"},
+    {"held_ns", Type::kInt, Unit::kNanos,
+     "of idle_ns, the call that launches the next work did not return"},
+    {"first_use_ns", Type::kInt, Unit::kNanos,
+     "of held_ns, before work of a name that the trace shows there for the first time"},
     kCopies,
     kStallsBytes,
     {"work", Type::kInt, Unit::kCount, "of the optimizer: kernels, copies and memsets it launched"},
@@ -85,6 +89,19 @@ constexpr std::array kPlaceColumns = std::to_array<base::ColumnShape>({
     {"event", Type::kInt, Unit::kId, "place in the file of what kept the host in the longest wait"},
 });
 
+constexpr std::array kCallColumns = std::to_array<base::ColumnShape>({
+    key::kRank,
+    {"stall", Type::kText, Unit::kNone, "allocator or driver"},
+    {"call", Type::kText, Unit::kNone, "of the runtime or the driver"},
+    {"count", Type::kInt, Unit::kCount, "in the steps"},
+    {"host_ns", Type::kInt, Unit::kNanos, "they took on the host, on all threads"},
+    {"runs", Type::kInt, Unit::kCount,
+     "rows of this call on a thread, without another call of this table between"},
+    {"steps", Type::kInt, Unit::kCount, "in which it occurs"},
+    kWaits,
+    kStallsIdle,
+});
+
 constexpr std::array kOverheadColumns = std::to_array<base::ColumnShape>({
     key::kRank,
     {"operators", Type::kInt, Unit::kCount, "recorded in the steps, on threads that launch work"},
@@ -113,6 +130,8 @@ constexpr std::array kStallsTables = std::to_array<base::TableShape>({
     {"steps", "one kind of stall in one step", kStallsStepColumns},
     {"places", "one place in the program that keeps the GPU waiting, the worst of each sort first",
      kPlaceColumns},
+    {"calls", "one call that takes memory from the driver, loads code or makes streams",
+     kCallColumns},
     {"profiler-overhead",
      "what was recorded on the host of one rank, and what it takes to record it", kOverheadColumns},
 });
@@ -128,6 +147,7 @@ struct RankStalls {
   StallSums all;
   std::array<std::int64_t, kStalls> steps{};
   std::map<StallKey, StallPlace> places;
+  DriverCalls calls;
   OverheadSums noted;
   Nanos measured = 0;  // of all its devices
   std::int64_t devices = 0;
@@ -158,9 +178,22 @@ void add_kinds(base::Table& table, std::int32_t rank, const RankStalls& stalls) 
     const StallSum& sum = stalls.all[i];
     if (sum.empty()) continue;
     table.add({rank, name_of(static_cast<Stall>(i)), sum.count, sum.host, sum.waits, sum.idle,
-               share_of(sum.idle, stalls.measured), sum.inside, sum.longest, sum.copies, sum.bytes,
-               sum.work, sum.work_ns, stalls.steps[i], stalls.devices,
-               stalls.without_profiler(sum.without_profiler), stalls.without_profiler(sum.usual)});
+               share_of(sum.idle, stalls.measured), sum.inside, sum.longest, sum.held,
+               sum.first_use, sum.copies, sum.bytes, sum.work, sum.work_ns, stalls.steps[i],
+               stalls.devices, stalls.without_profiler(sum.without_profiler),
+               stalls.without_profiler(sum.usual)});
+  }
+}
+
+void add_calls(base::Table& table, std::int32_t rank, const RankStalls& stalls) {
+  std::vector<std::pair<std::pair<Stall, std::string>, DriverCall>> order(stalls.calls.begin(),
+                                                                          stalls.calls.end());
+  std::ranges::stable_sort(order, [](const auto& a, const auto& b) {
+    return std::tuple(a.first.first, -a.second.host) < std::tuple(b.first.first, -b.second.host);
+  });
+  for (const auto& [key, call] : order) {
+    table.add({rank, name_of(key.first), key.second, call.count, call.host, call.runs, call.steps,
+               call.waits, call.idle});
   }
 }
 
@@ -188,7 +221,8 @@ Answer run_stalls(const RunView& view, const Options& options) {
   base::Table kinds(kStallsTables[0]);
   base::Table steps(kStallsTables[1]);
   base::Table places(kStallsTables[2]);
-  base::Table noted(kStallsTables[3]);
+  base::Table calls(kStallsTables[3]);
+  base::Table noted(kStallsTables[4]);
   std::map<std::int32_t, RankStalls> ranks;
   for (std::size_t w = 0; w < partials.size(); ++w) {
     const WindowView& window = view.windows[w];
@@ -207,16 +241,18 @@ Answer run_stalls(const RunView& view, const Options& options) {
       }
     }
     for (const auto& [key, place] : partials[w].places) rank.places[key].merge(place);
+    for (const auto& [key, call] : partials[w].calls) rank.calls[key].merge(call);
     rank.noted.merge(partials[w].noted);
   }
   for (auto& [number, rank] : ranks) {
     rank.each = rank.noted.operator_ns();
     add_kinds(kinds, number, rank);
     add_places(places, number, rank, static_cast<std::size_t>(options.count("top")));
+    add_calls(calls, number, rank);
     add_overhead(noted, number, rank);
   }
   Answer answer;
-  for (base::Table* table : {&kinds, &steps, &places, &noted})
+  for (base::Table* table : {&kinds, &steps, &places, &calls, &noted})
     answer.tables.push_back(std::move(*table));
   if (!view.has_device_work()) answer.remarks.push_back(why_no_device_work(view));
   return answer;

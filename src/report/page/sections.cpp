@@ -531,8 +531,8 @@ constexpr std::array kRunSections = std::to_array<Section>({
     {.title = "Why the GPU waits",
      .about =
          "The idle time of each GPU by its cause: the host had not launched the next work yet, "
-         "queued work takes a moment to begin, or it had to wait for other work; start and end are "
-         "before the first and after the last work.",
+         "launched work takes a moment to begin, or it had to wait for other work; start and end "
+         "are before the first and after the last work.",
      .parts = kIdle,
      .next = "idle-time",
      .of_gpu = true},

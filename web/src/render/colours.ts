@@ -54,13 +54,13 @@ export function causeVariable(cause: string): string {
 
 // What each cause means, in a line: the words of docs/metrics/idle-time.md.
 export const CAUSE_TEXT: Readonly<Record<string, string>> = {
-  host: 'the host had not launched the next work when the last ended',
-  kernel: 'a short pause between work that was already queued',
+  host: 'the call that launches the next work had not returned',
+  kernel: 'a short pause before work that was already launched',
   dependency: 'queued work waited for work on another stream',
   communication: 'queued work waited for communication on another stream',
   start: 'before the first work',
   end: 'after the last work',
-  other: 'the work was queued and did not start; the trace does not say why',
+  other: 'the work was launched and did not begin; the trace does not say why',
 };
 
 export const KIND_TEXT: Readonly<Record<string, string>> = {
