@@ -20,6 +20,7 @@ struct LoaderCause {
   std::int64_t workers = 0;  // 0: the training loop itself
   std::int64_t late_worker = -1;
   std::int64_t passes = 1;       // over the loader
+  bool restarts = true;          // its workers are new processes in each pass
   double first_wait_ns = 0;      // for the first batch of one
   double first_waits_share = 0;  // of all the waiting: for first batches
   double make_ns = 0;            // one batch; 0: not known
