@@ -16,8 +16,8 @@ from program import Program
 CAUSES = ("host", "kernel", "dependency", "communication", "start", "end", "other")
 DELAY = 30_000
 
-# A part of a gap, and what else is true of it: "late", the host's part comes before it, or "called",
-# it is the host's part of a short gap whose launch had been called before.
+# A part of a gap, and what else is true of it: "late", the host's part comes before it, or
+# "called", it is the host's part of a short gap whose launch had been called before.
 Cause = tuple[Interval, str, str]
 
 

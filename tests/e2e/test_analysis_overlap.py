@@ -97,9 +97,7 @@ def host(view: View) -> list[Row]:
     compute = sets(view.work)[1]
     rows = []
     engine = "autograd::engine::evaluate_function"
-    is_training = any(
-        e.forward is not None or e.name.startswith(engine) for e in view.trace.events
-    )
+    is_training = any(e.forward is not None or e.name.startswith(engine) for e in view.trace.events)
     for name, intervals in ranges.items():
         row: Row = {"rank": view.rank, "collective": name, "has_backward": is_training}
         row["count"] = sum(began(i, view.measured) for i in intervals)

@@ -277,18 +277,75 @@ def repetition(rows: list[Event], tracks: list[Track]) -> list[tuple[int, int]]:
 
 
 LOOPS = set(
-    "epoch epochs loop fit train training trainer main run steps batches iterations eval evaluate"
-    " val validate validation test testing bench benchmark profile profiling profiler measure timed"
-    " warmup session".split()
+    [
+        "epoch",
+        "epochs",
+        "loop",
+        "fit",
+        "train",
+        "training",
+        "trainer",
+        "main",
+        "run",
+        "steps",
+        "batches",
+        "iterations",
+        "eval",
+        "evaluate",
+        "val",
+        "validate",
+        "validation",
+        "test",
+        "testing",
+        "bench",
+        "benchmark",
+        "profile",
+        "profiling",
+        "profiler",
+        "measure",
+        "timed",
+        "warmup",
+        "session",
+    ]
 )
 ONCE = set(
-    "step batch iter iteration forward fwd backward bwd execute decode prefill infer inference"
-    " model request".split()
+    [
+        "step",
+        "batch",
+        "iter",
+        "iteration",
+        "forward",
+        "fwd",
+        "backward",
+        "bwd",
+        "execute",
+        "decode",
+        "prefill",
+        "infer",
+        "inference",
+        "model",
+        "request",
+    ]
 )
 ONCE_CALLED = set(
-    "forward backward _call_impl _wrapped_call_impl step train_step training_step train_batch"
-    " forward_step forward_backward execute_model model_forward _model_forward decode_step"
-    " run_backward _engine_run_backward".split()
+    [
+        "forward",
+        "backward",
+        "_call_impl",
+        "_wrapped_call_impl",
+        "step",
+        "train_step",
+        "training_step",
+        "train_batch",
+        "forward_step",
+        "forward_backward",
+        "execute_model",
+        "model_forward",
+        "_model_forward",
+        "decode_step",
+        "run_backward",
+        "_engine_run_backward",
+    ]
 )
 
 
@@ -322,9 +379,7 @@ def is_contradicted(rounds: list[tuple[int, int]], rows: list[Event], by_launch:
             return True
 
     def places(of: list[Event]) -> list[int]:
-        return [
-            i for e in of for i, (start, end) in enumerate(rounds) if start <= e.start < end
-        ]
+        return [i for e in of for i, (start, end) in enumerate(rounds) if start <= e.start < end]
 
     ops = [e for e in spans if e.kind in ("cpu_op", "annotation")]
     backward = [
