@@ -72,15 +72,17 @@ def rounds(
             {"ph": "X", "cat": "kernel", "name": name, "ts": 10 * i + 6, "dur": 4, "pid": 0}
             | {"tid": stream, "args": {"device": 0, "stream": stream, "correlation": i + 1}}
         )
-    for i in range(others):  # on streams of their own
-        events.append(
-            {"ph": "X", "cat": "kernel", "name": f"other {i}", "ts": 3 * i, "dur": 2, "pid": 0}
-            | {"tid": 20 + i % 3, "args": {"device": 0, "stream": 20 + i % 3}}
-        )
+    events.extend(  # on streams of their own
+        {"ph": "X", "cat": "kernel", "name": f"other {i}", "ts": 3 * i, "dur": 2, "pid": 0}
+        | {"tid": 20 + i % 3, "args": {"device": 0, "stream": 20 + i % 3}}
+        for i in range(others)
+    )
     return events
 
 
-def span(name: str, start: float, end: float, cat: str = "user_annotation", tid: int = 1):
+def span(
+    name: str, start: float, end: float, cat: str = "user_annotation", tid: int = 1
+) -> dict[str, object]:
     return {"ph": "X", "cat": cat, "name": name, "ts": start, "dur": end - start, "pid": 1} | {
         "tid": tid
     }
@@ -89,7 +91,8 @@ def span(name: str, start: float, end: float, cat: str = "user_annotation", tid:
 def steps_in(program: Program, folder: Path, events: list[dict[str, object]]) -> Row:
     file = folder / "trace.json"
     file.write_text(json.dumps({"traceEvents": events}))
-    return json.loads(program.run("info", "--json", file).stdout)["steps"]
+    steps: Row = json.loads(program.run("info", "--json", file).stdout)["steps"]
+    return steps
 
 
 def module(i: int) -> dict[str, object]:

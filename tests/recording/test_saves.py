@@ -56,7 +56,7 @@ def fit(when, callbacks=(), **more):
 def longest_step_ns(opened: stepscope.Run) -> int:
     """But for the first, in which torch loads what it needs: no save is before or in it."""
     steps = opened.time(slowest=0)["steps"].rows()
-    return max(row["step_ns"] for row in steps if row["step"] > 0)
+    return max(int(row["step_ns"]) for row in steps if row["step"] > 0)
 
 
 def check(run: Path, saves: int) -> dict[str, Any]:
