@@ -5,6 +5,8 @@
 #include <array>
 #include <optional>
 
+#include "advice/known.h"
+
 namespace stepscope::advice {
 
 bool pins_memory(std::string_view call) { return call.find("Host") != std::string_view::npos; }
@@ -73,7 +75,7 @@ bool goes_on(const Facts& facts, const RankSteps& rank, std::string_view stall,
 }
 
 bool is_rocm(const Facts& facts) {
-  if (facts.compute_major() > 0) return false;
+  if (vendor(facts) != Vendor::kUnknown) return vendor(facts) == Vendor::kAmd;
   const auto has_hip = [&](std::string_view analysis, std::string_view table,
                            std::string_view column) {
     const auto lines = facts.lines(analysis, table);
