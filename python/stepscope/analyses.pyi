@@ -104,12 +104,12 @@ class Analyses:
         level: Literal["debug", "info", "warning", "error", "critical"] | None = None,
         top: int | None = None,
     ) -> Answer:
-        r"""What did the run warn of, and in which step?
+        r"""What did the run say, and in which step?
 
         Args:
             ranks: these ranks only; all when left out.
             steps: these steps only, by number.
-            level: lines of this level and above. One of debug, info, warning, error, critical. Default warning.
+            level: lines of this level and above. One of debug, info, warning, error, critical. Default debug.
             top: lines per rank, the first. 0: all. Default 20.
 
         Returns:
@@ -215,6 +215,7 @@ class Analyses:
             gpus: one GPU of the job over the whole run.
             processes: the processes of one rank over the whole run.
             traffic: one disk or network interface.
+            file_systems: how full one file system of a machine was.
             missing: something that could not be seen, the first first.
             cores: one processor of a machine.
             steps: one step of one rank, by the samples within it.
@@ -223,7 +224,7 @@ class Analyses:
 
         Example:
             >>> list(run.system().tables)
-            ['machines', 'gpus', 'processes', 'traffic', 'missing', 'cores', 'steps', 'load', 'memory']
+            ['machines', 'gpus', 'processes', 'traffic', 'file_systems', 'missing', 'cores', 'steps', 'load', 'memory']
         """
     def energy(
         self,
@@ -620,10 +621,11 @@ class Analyses:
             collectives: one collective of one group on one device, the most exposed first.
             steps: one step on one device.
             host: one collective that the CPU carries out (gloo, MPI), all threads of a rank together.
+            uses: what communication is for, all devices of a rank together, the most exposed first.
 
         Example:
             >>> list(run.overlap().tables)
-            ['devices', 'collectives', 'steps', 'host']
+            ['devices', 'collectives', 'steps', 'host', 'uses']
         """
     def annotations(
         self,
@@ -717,6 +719,32 @@ class Analyses:
         Example:
             >>> list(run.stacks().tables)
             ['stacks', 'frames']
+        """
+    def loop(
+        self,
+        *,
+        ranks: Numbers = None,
+        steps: Numbers = None,
+        top: int | None = None,
+    ) -> Answer:
+        r"""What does the thread that trains do in each step?
+
+        Args:
+            ranks: these ranks only; all when left out.
+            steps: these steps only, by number.
+            top: rows of operators and functions per rank. 0: all. Default 20.
+
+        Returns:
+            Tables:
+            parts: one part of the average step of one rank, on the thread that trains.
+            names: operators that no operator called, and ranges, by name and part.
+            functions: one function of Python; without rows where none was recorded.
+            steps: the steps of one rank.
+            interruptions: operators of one rank that stopped in the middle, its threads together.
+
+        Example:
+            >>> list(run.loop().tables)
+            ['parts', 'names', 'functions', 'steps', 'interruptions']
         """
     def patterns(
         self,

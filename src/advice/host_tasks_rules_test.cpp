@@ -109,7 +109,9 @@ TEST(SettingsThatSlowLaunching, ComeBeforeLaunchBound) {
     ASSERT_FALSE(advice.findings.empty());
     EXPECT_EQ(advice.findings.front().rule, rule);
     const Finding* launch = finding_of(advice, "launch-bound");
-    if (launch != nullptr) EXPECT_LE(launch->level, Level::kNotice) << rule;
+    if (launch != nullptr) {
+      EXPECT_LE(launch->level, Level::kNotice) << rule;
+    }
   }
 }
 

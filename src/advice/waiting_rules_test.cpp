@@ -14,7 +14,7 @@ bool holds(std::string_view text, std::string_view part) {
 }
 
 // Everything that a finding says, as one text.
-std::string words_of(const Finding& finding) {
+std::string text_of_waiting(const Finding& finding) {
   std::string out = finding.title.form + finding.detail.form;
   for (const Change& change : finding.changes) out += change.why + change.code;
   for (const Sentence* sentence : {&finding.title, &finding.detail}) {
@@ -70,7 +70,7 @@ Finding churn(const std::vector<CallForTest>& calls, const Answers::Row& more = 
 TEST(AllocatorChurn, AnEmptiedCacheGivesBackInRows) {
   const Finding finding =
       churn({{"cudaMalloc", 200, 4, 6'000'000}, {"cudaFree", 200, 4, 6'000'000}});
-  EXPECT_TRUE(holds(words_of(finding), "empty_cache()"));
+  EXPECT_TRUE(holds(text_of_waiting(finding), "empty_cache()"));
   EXPECT_TRUE(holds(finding.detail.form, "cudaMalloc and cudaFree cost"));
 }
 
@@ -78,18 +78,18 @@ TEST(AllocatorChurn, ACacheThatIsOffTakesAndGivesOneByOne) {
   const Finding finding =
       churn({{"hipMalloc", 1460, 500, 100'000}, {"hipFree", 1360, 527, 11'000'000}});
   EXPECT_TRUE(holds(finding.changes.front().code, "PYTORCH_NO_HIP_MEMORY_CACHING"));
-  EXPECT_FALSE(holds(words_of(finding), "empty_cache"));
-  EXPECT_FALSE(holds(words_of(finding), "cuda"));
+  EXPECT_FALSE(holds(text_of_waiting(finding), "empty_cache"));
+  EXPECT_FALSE(holds(text_of_waiting(finding), "cuda"));
   // A few are no sign of it.
   EXPECT_TRUE(
-      holds(words_of(churn({{"cudaMalloc", 36, 20, 1'000'000}, {"cudaFree", 36, 20, 9'000'000}})),
+      holds(text_of_waiting(churn({{"cudaMalloc", 36, 20, 1'000'000}, {"cudaFree", 36, 20, 9'000'000}})),
             "empty_cache()"));
 }
 
 TEST(AllocatorChurn, APoolThatOnlyGrowsGivesNothingBack) {
   const Finding finding = churn({{"cudaMalloc", 40, 4, 12'000'000}});
-  EXPECT_FALSE(holds(words_of(finding), "empty_cache"));
-  EXPECT_FALSE(holds(words_of(finding), "cudaFree"));
+  EXPECT_FALSE(holds(text_of_waiting(finding), "empty_cache"));
+  EXPECT_FALSE(holds(text_of_waiting(finding), "cudaFree"));
   EXPECT_LE(finding.level, Level::kNotice);
   EXPECT_EQ(finding.gain->low, 0);
 }
@@ -97,10 +97,10 @@ TEST(AllocatorChurn, APoolThatOnlyGrowsGivesNothingBack) {
 TEST(AllocatorChurn, PinnedMemoryIsNotTheGpus) {
   const Finding finding = churn({{"cudaHostAlloc", 4, 4, 12'000'000}, {"cudaMalloc", 40, 4, 0}},
                                 {{"held_ns", 4 * 2'500'000}});
-  EXPECT_TRUE(holds(words_of(finding), "cudaHostAlloc"));
+  EXPECT_TRUE(holds(text_of_waiting(finding), "cudaHostAlloc"));
   EXPECT_TRUE(holds(finding.detail.form, "a launch that did not return"));
-  EXPECT_FALSE(holds(words_of(finding), "empty_cache()"));
-  EXPECT_FALSE(holds(words_of(finding), "cudaMalloc"));
+  EXPECT_FALSE(holds(text_of_waiting(finding), "empty_cache()"));
+  EXPECT_FALSE(holds(text_of_waiting(finding), "cudaMalloc"));
   // On the thread that launches, nothing is held.
   EXPECT_FALSE(holds(churn({{"cudaHostAlloc", 4, 4, 12'000'000}}).detail.form, "did not return"));
 }
@@ -140,7 +140,7 @@ TEST(GpuIdle, SpeaksOfOtherProcessesOnlyWhereTheGpuStopsByTurns) {
     const Finding* finding = finding_of(advice, "gpu-idle");
     EXPECT_NE(finding, nullptr);
     expect_figures(*finding);
-    return holds(words_of(*finding), "process");
+    return holds(text_of_waiting(*finding), "process");
   };
   EXPECT_TRUE(stops(0.9, 0.8, 0.3, 12));
   EXPECT_FALSE(stops(0.4, 0.8, 0.3, 12));  // of all lengths
@@ -155,7 +155,7 @@ TEST(GpuIdle, NamesTheNodeOfAGraphThatWaitsEachTime) {
     answers.add("idle-time", "queued", waits_before("Memset (Device)", launch, waits, 9'000'000));
     const Advice advice = answers.advise();
     expect_figures(*finding_of(advice, "gpu-idle"));
-    return words_of(*finding_of(advice, "gpu-idle"));
+    return text_of_waiting(*finding_of(advice, "gpu-idle"));
   };
   EXPECT_TRUE(holds(said("cudaGraphLaunch", 4), "the same node of a graph"));
   EXPECT_TRUE(holds(said("cudaGraphLaunch", 4), "Memset (Device)"));
@@ -208,7 +208,7 @@ TEST(GpuIdle, SaysWhatHeldALaunch) {
     const Finding* finding = finding_of(advice, "gpu-idle");
     EXPECT_NE(finding, nullptr);
     expect_figures(*finding);
-    return words_of(*finding);
+    return text_of_waiting(*finding);
   };
   EXPECT_TRUE(holds(said("cuModuleLoadData", 0), "cuModuleLoadData"));
   EXPECT_TRUE(holds(said("cudaLaunchKernel", 2'500'000), "CUDA_MODULE_LOADING"));
@@ -243,10 +243,10 @@ TEST(ExposedCopies, OnTheGpuThereIsNoNextBatch) {
   const Finding* finding = finding_of(advice, "exposed-copies");
   ASSERT_NE(finding, nullptr);
   expect_figures(*finding);
-  EXPECT_FALSE(holds(words_of(*finding), "next batch"));
-  EXPECT_FALSE(holds(words_of(*finding), "pinned"));
+  EXPECT_FALSE(holds(text_of_waiting(*finding), "next batch"));
+  EXPECT_FALSE(holds(text_of_waiting(*finding), "pinned"));
   const Advice up = copying_only("HtoD", 10'000'000, "pinned").advise();
-  EXPECT_TRUE(holds(words_of(*finding_of(up, "exposed-copies")), "next batch"));
+  EXPECT_TRUE(holds(text_of_waiting(*finding_of(up, "exposed-copies")), "next batch"));
 }
 
 TEST(SlowTransfers, OfAFewBytesNothingIsPinned) {
@@ -264,7 +264,7 @@ TEST(SlowTransfers, OfAFewBytesNothingIsPinned) {
                  {"bytes_per_second", 1'000'000}});
     const Advice advice = answers.advise();
     expect_figures(*finding_of(advice, "slow-transfers"));
-    return words_of(*finding_of(advice, "slow-transfers"));
+    return text_of_waiting(*finding_of(advice, "slow-transfers"));
   };
   EXPECT_FALSE(holds(said(15), "pin"));
   EXPECT_TRUE(holds(said(1 << 20), "pin_memory"));
@@ -279,7 +279,7 @@ TEST(LaunchBound, DoesNotAdviseWhatIsDone) {
     answers.add("kernels", "kernels",
                 {{"rank", 0}, {"name", kernel_name}, {"count", 4}, {"sum_ns", 1'000}});
     const Advice advice = answers.advise();
-    return words_of(*finding_of(advice, "launch-bound"));
+    return text_of_waiting(*finding_of(advice, "launch-bound"));
   };
   EXPECT_TRUE(holds(said(0, "gemm"), "Let the compiler fuse"));
   EXPECT_FALSE(holds(said(300, "gemm"), "torch.compile"));
