@@ -75,15 +75,14 @@ bool goes_on(const Facts& facts, const RankSteps& rank, std::string_view stall,
 }
 
 bool is_rocm(const Facts& facts) {
-  if (vendor(facts) != Vendor::kUnknown) return vendor(facts) == Vendor::kAmd;
   const auto has_hip = [&](std::string_view analysis, std::string_view table,
                            std::string_view column) {
     const auto lines = facts.lines(analysis, table);
     return std::ranges::any_of(
         lines, [&](const Line& line) { return line.text(column).starts_with("hip"); });
   };
-  return has_hip("stalls", "calls", "call") || has_hip("stalls", "places", "call") ||
-         has_hip("idle-time", "queued", "launch");
+  return vendor(facts) == Vendor::kAmd || has_hip("stalls", "calls", "call") ||
+         has_hip("stalls", "places", "call") || has_hip("idle-time", "queued", "launch");
 }
 
 }  // namespace stepscope::advice

@@ -178,7 +178,8 @@ std::vector<Finding> pageable(const Facts& facts) {
        nanos(upload.idle_ns)}};
   const bool known = copies.count > 0;
   // Pinned memory would make them no faster: their bytes take no time.
-  const bool is_tiny = known && copies.bytes <= facts.threshold(kSlowTransfers.id, "small_copy");
+  const bool is_tiny =
+      known && copies.bytes > 0 && copies.bytes <= facts.threshold(kSlowTransfers.id, "small_copy");
   if (is_tiny) {
     finding.title = {"The CPU waits while it copies a few bytes to the GPU: {} of each step",
                      {share(ranks.front().share)}};

@@ -25,6 +25,7 @@ class FakeMachine {
     place.proc = root_ / "proc";
     place.sys = root_ / "sys";
     place.nvml = root_ / "libnvidia-ml.so.1";
+    place.file_systems = {};
     place.process_cpu_ns = [this](int pid) -> std::optional<std::int64_t> {
       const auto found = cpu_ns.find(pid);
       return found == cpu_ns.end() ? std::nullopt : std::optional(found->second);
@@ -51,7 +52,8 @@ class FakeMachine {
 };
 
 struct Seen {
-  // "name" or "name device", "name core 3", "name rank 0 children"; values in order.
+  // "name" or "name device", "name core 3", "name path /tmp", "name rank 0 children"; values in
+  // order.
   std::map<std::string, std::vector<std::int64_t>> values;
   std::vector<std::string> notices;
 
@@ -66,7 +68,8 @@ inline std::string name_of(const wire::Fields& about) {
   for (const auto& [key, value] : about) {
     if (key == "name") name = value;
     if (key == "device") name += " " + value;
-    if (key == "core" || key == "rank") name.append(" ").append(key).append(" ").append(value);
+    if (key == "core" || key == "rank" || key == "path")
+      name.append(" ").append(key).append(" ").append(value);
     if (key == "of" || key == "list") name += " " + value;
   }
   return name;
