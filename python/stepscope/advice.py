@@ -75,7 +75,7 @@ class Findings:
         >>> findings.healthy, findings[0].rule
         (False, 'launch-bound')
         >>> findings.table["level"].tolist()[0]
-        'critical'
+        'warning'
     """
 
     def __init__(self, core: _core.Advice) -> None:

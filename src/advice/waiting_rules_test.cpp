@@ -161,7 +161,7 @@ TEST(GpuIdle, NamesTheNodeOfAGraphThatWaitsEachTime) {
   EXPECT_TRUE(holds(said("cudaGraphLaunch", 4), "Memset (Device)"));
   EXPECT_FALSE(holds(said("cudaLaunchKernel", 4), "graph"));
   EXPECT_TRUE(holds(said("cudaLaunchKernel", 1), "one wait"));
-  EXPECT_FALSE(holds(said("hipGraphLaunch", 4), "cudaLaunchHostFunc"));
+  EXPECT_FALSE(holds(said("cudaGraphLaunch", 4), "cudaLaunchHostFunc"));
   for (const std::string_view launch : {"cudaGraphLaunch", "cudaLaunchKernel"}) {
     EXPECT_FALSE(holds(said(launch, 4), "process"));
   }

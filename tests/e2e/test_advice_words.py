@@ -151,13 +151,13 @@ def test_the_places_of_a_finding_add_up_to_what_it_says(program: Program) -> Non
 
 def test_a_recorded_run_says_which_of_its_steps_are_meant(program: Program) -> None:
     text = text_of(program, SAMPLES / "run")
-    assert "A step that was not traced takes 17.9 ms on average" in text
+    assert "A step that was not traced takes 16.3 ms on average" in text
     traced = "the 2 traced steps wait 28.5 % of their time: 6.77 ms of 23.8 ms each"
     assert traced in text_of(program, SAMPLES / "run", "--all")
     assert "The loader has workers" in text
     assert "Which process makes the batch is not recorded" not in text
     page = " ".join(program.run("report", SAMPLES / "run").stdout.decode().split())
-    assert "18.6 ms on the slowest, 1), without warm-up and traced steps" in page
+    assert "18.5 ms on the slowest, 1), without warm-up and traced steps" in page
     assert "the median is 23.0 ms traced, 9.80 ms not" in page
 
 

@@ -13,6 +13,8 @@ from answers import Row, answer, short_name, tables, traces
 from program import Program
 
 EVERYTHING = [
+    "host-work",
+    "loop",
     "overview",
     "time",
     "log",

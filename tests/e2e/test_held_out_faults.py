@@ -33,7 +33,7 @@ RULES = {
 # And how wide they are, of the step: where launching holds up the step with or without the fault,
 # how much of that is the fault's, no trace says.
 AGAIN = {
-    "speech_counts": ("host-sync", 0.55),
+    "speech_counts": ("host-sync", 0.57),
     "speech_lengths": ("slow-transfers", 0.58),
     "speech_emptied_cache": ("allocator-churn", 0.30),
     "fetched_values_again": ("host-sync", 0.30),

@@ -176,8 +176,11 @@ class Program:
                 work.append(one)
             elif category in COPIES:
                 self.copies.append((name, int(arguments.get("bytes", 0) or 0)))
+                self.others.add(name)
             else:
                 self.others.add(name)
+            if arguments.get("Collective name"):
+                self.others.add(str(arguments["Collective name"]))
             self.stacks = self.stacks or category == "python_function"
             self.stacks = self.stacks or bool(arguments.get("Call stack"))
             if (category in OPERATORS or category == "user_annotation") and COMPILED.match(name):

@@ -57,6 +57,7 @@ def figures(run: Path) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, A
     return phases, loaders
 
 
+@pytest.mark.timing_sensitive(reason="two shares of time that a busy machine tells apart")
 @pytest.mark.parametrize("package", ["lightning", "pytorch_lightning"])
 def test_a_trainer(trainer: Runner, tmp_path: Path, package: str) -> None:
     trainer.script(SCRIPT.replace("PACKAGE", package))

@@ -72,7 +72,7 @@ def test_two_runs_in_mlflow(training_python: str, tmp_path: Path) -> None:
     } <= set(said["system"])
     # What tells the two apart; sent twice, there once.
     assert said["sizes"] == ["4", "8"]
-    assert {f"stepscope.{name}" for name in ("script", "num_workers", "threads", "ranks")} <= set(
+    assert {f"stepscope.{name}" for name in ("script", "num_workers", "ranks")} <= set(
         said["params"]
     )
     assert said["found"]

@@ -151,8 +151,7 @@ Change recording_streams() {
 // something before it.
 void say_node(Finding& finding, const Facts& facts, const Line& work) {
   const bool is_first = work.whole("node") == 1;
-  const std::string host =
-      is_rocm(facts) ? "a function on the CPU" : "a function on the CPU (cudaLaunchHostFunc)";
+  const std::string host = "a function on the CPU";
   finding.title.form =
       "The GPU is idle {} of each step, most of it before the same node of a graph";
   finding.detail.form +=
