@@ -29,20 +29,13 @@ KNOWN: set[str] = {
     "amd_mi250: launch-bound: CUDA graph",
     "b200_eager: launch-bound: learning rate",
     "cuda_event_sync: launch-bound: learning rate",
-    "fsdp_rtx4090: exposed-communication: DistributedDataParallel",
-    "fsdp_rtx4090: exposed-communication: backward pass",
     "gpu_idle: gpu-idle: foreach=True",
     "masked: host-sync: .item()",
     "masked_again: host-sync: .item()",
-    "megatron_kineto_0: exposed-communication: DistributedDataParallel",
-    "megatron_kineto_0: exposed-communication: backward pass",
     "megatron_kineto_0: launch-bound: learning rate",
     "nccl_one_rank: gpu-idle: DistributedDataParallel",
     "nccl_one_rank: gpu-idle: backward pass",
     "nccl_one_rank: launch-bound: learning rate",
-    "vllm_decode_graph_mi300: launch-bound: CUDA graph",
-    "vllm_decode_graph_mi300: launch-bound: CUDA graphs",
-    "vllm_decode_graph_mi300: launch-bound: learning rate",
 }
 
 
